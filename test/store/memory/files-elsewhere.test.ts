@@ -100,6 +100,15 @@ describe('bytes of files in a store of their own', () => {
     expect(bucket.names()).toEqual([]);
   });
 
+  it('what a conversation has claimed stays while its run is active, however long', async () => {
+    const { id, store, files, session, pass } = open();
+    await addFile(store, id, 'ann');
+    await session.begin({ owner: 'ann', tenant: '' });
+    pass(2 * DAY);
+    expect(await files.list(id)).toHaveLength(1);
+    expect(await files.reclaim(id)).toBeUndefined();
+  });
+
   it('what another user’s conversation displaces is removed, and its own stays', async () => {
     const { id, store, files, bucket, session, pass } = open();
     await addFile(store, id, 'ann');
