@@ -16,15 +16,18 @@ import {
   show,
   Text,
 } from './fields.js';
-import type {
-  Instructions,
-  OnFinish,
-  OnStepFinish,
-  RepairToolCall,
-  StopWhen,
+import {
+  type Instructions,
+  type OnFinish,
+  type OnStepFinish,
+  type RepairToolCall,
+  type StopWhen,
+  isInstructions,
+  ToolChoice,
+  ToolNames,
+  type PrepareStep,
 } from './step-hooks.js';
 import { Llm } from './llm-settings.js';
-import { isInstructions, ToolChoice, ToolNames, type PrepareStep } from './prepared-step.js';
 import { isAgent, isWhole } from './tool-config.js';
 import type { ToolSource } from './tool-source.js';
 

@@ -27,7 +27,6 @@ export interface AgentState {
     change: (draft: never) => unknown,
     accept?: (made: StateChange) => void,
   ) => StateChange | undefined;
-  /** All changes, in order. */
   patches: () => JSONPatchOperation[];
 }
 

@@ -19,7 +19,6 @@ export function toApprovers({
   };
 }
 
-/** Recorded fields of a call. */
 interface GuardedCall {
   toolName: string;
   runId: string;

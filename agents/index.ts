@@ -4,19 +4,12 @@ export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';
 export { fromAgent } from './ai-sdk/from-agent.js';
 export type { AgentSettings, AiSdkAgent } from './ai-sdk/from-agent.js';
-export type { CallOptions, CallOptionsScope } from './ai-sdk/prepare-call.js';
+export type { CallOptions, CallOptionsScope } from './ai-sdk/join-hooks.js';
 export type { AgentTools } from './ai-sdk/agent-tools.js';
 export { defineTool } from './define-tool.js';
 export type { InferAgentTools, OutputOf, TypedAgent, TypedTool } from './tool-types.js';
-export type { ToolConfig } from './tool-config.js';
-export {
-  createSubAgentTool,
-  isSubAgentTool,
-  SUBAGENT_TOOL_PREFIX,
-} from './create-sub-agent-tool.js';
-export type { SubAgentToolConfig } from './create-sub-agent-tool.js';
-export type { AgentDefinition, SubAgent, ToolDefinition } from './definitions.js';
 export type {
+  ToolConfig,
   ApprovalCall,
   ApprovalRequest,
   ApprovalRule,
@@ -27,6 +20,13 @@ export type {
   RetryPolicy,
   ToModelOutput,
 } from './tool-config.js';
+export {
+  createSubAgentTool,
+  isSubAgentTool,
+  SUBAGENT_TOOL_PREFIX,
+} from './create-sub-agent-tool.js';
+export type { SubAgentToolConfig } from './create-sub-agent-tool.js';
+export type { AgentDefinition, SubAgent, ToolDefinition } from './definitions.js';
 export type {
   AgentModel,
   LlmConfig,
@@ -43,9 +43,6 @@ export type {
   PrepareStep,
   PrepareStepOptions,
   ToolChoice,
-} from './prepared-step.js';
-export type { AgentPage, SpendCap } from './agent-config.js';
-export type {
   FinishEvent,
   HookPlace,
   Instructions,
@@ -58,6 +55,7 @@ export type {
   StopCondition,
   StopWhen,
 } from './step-hooks.js';
+export type { AgentPage, SpendCap } from './agent-config.js';
 export type { SourcedTool, ToolHost, ToolSource } from './tool-source.js';
 export { guardedLookup, isPermitted, type HostRule } from './guarded-lookup.js';
 export { toModelNames } from './tool-names.js';
@@ -76,7 +74,7 @@ export {
 export { Model, Prices } from './llm-settings.js';
 export { assertSettings, DefinitionError } from './definition-error.js';
 export { modelFromSpec, modelsFromSpec } from './model-spec.js';
-export { ModelConfigurationError, type ModelEnvironment } from './providers/configuration-error.js';
+export { ModelConfigurationError, type ModelEnvironment } from './model-spec.js';
 export { resolveModel } from './model.js';
 export { createAgentState } from './agent-state.js';
 export { AgentNotFoundError, AgentRegistry, defaultAgentRegistry } from './registry.js';
@@ -86,13 +84,16 @@ export { readChangedInput } from '../protocol/answers.js';
 export type { ChangedInput } from '../protocol/answers.js';
 export { toMessageText, toTurn } from './scripted/conversation.js';
 export type { Turn } from './scripted/conversation.js';
-export { pause } from './scripted/pause.js';
-export { createReplyModel } from './scripted/reply-model.js';
-export type { ReplyModelConfig } from './scripted/reply-model.js';
+export { pause, createReplyModel, createReply, cutText, cutWords } from './scripted/reply-model.js';
+export type {
+  ReplyModelConfig,
+  Piece,
+  Reply,
+  ReplyCall,
+  ReplyFailure,
+} from './scripted/reply-model.js';
 export { createRuleModel } from './scripted/rule-model.js';
 export type { RuleReply, RuleResult, RuleTurn } from './scripted/rule-model.js';
-export { createReply, cutText, cutWords } from './scripted/reply.js';
-export type { Piece, Reply, ReplyCall, ReplyFailure } from './scripted/reply.js';
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';
 export type { ScriptStep } from './scripted/scripted-model.js';
 export type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';

@@ -13,8 +13,7 @@ import {
   type LlmConfig,
   type SamplingSettings,
 } from '../../agents/llm-settings.js';
-import type { PreparedStep, CompactionRecord } from '../../agents/prepared-step.js';
-import type { Instructions } from '../../agents/step-hooks.js';
+import type { PreparedStep, CompactionRecord, Instructions } from '../../agents/step-hooks.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { isOlderModel, resolveModel } from '../../agents/model.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';

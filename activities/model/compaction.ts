@@ -3,7 +3,7 @@ import type {
   CompactedMessages,
   CompactionRecord,
   MadeCompaction,
-} from '../../agents/prepared-step.js';
+} from '../../agents/step-hooks.js';
 import { assertSettings } from '../../agents/definition-error.js';
 import { Callback, Duration, isCount, must, settings } from '../../agents/fields.js';
 import { Prices } from '../../agents/llm-settings.js';

@@ -4,10 +4,9 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from '@ai-sdk/provider';
-import type { CompactionRecord } from '../../agents/prepared-step.js';
+import type { CompactionRecord, Instructions } from '../../agents/step-hooks.js';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { ModelChoice, Pricing } from '../../agents/llm-settings.js';
-import type { Instructions } from '../../agents/step-hooks.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';

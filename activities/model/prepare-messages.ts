@@ -6,8 +6,8 @@ import {
   type PreparedStep,
   type PrepareStepOptions,
   checkPreparedStep,
-} from '../../agents/prepared-step.js';
-import type { Instructions } from '../../agents/step-hooks.js';
+  type Instructions,
+} from '../../agents/step-hooks.js';
 import { resolveModel } from '../../agents/model.js';
 import { orAborted } from '../attempt.js';
 import { HOOK_FAILED, RequestFault } from './provider-failure.js';

@@ -11,7 +11,7 @@ import {
   TypeValidationError,
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
-import { ModelConfigurationError } from '../../agents/providers/configuration-error.js';
+import { ModelConfigurationError } from '../../agents/model-spec.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { RunError } from '../../protocol/run.js';
 

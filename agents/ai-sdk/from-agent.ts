@@ -1,17 +1,15 @@
 import type { z } from 'zod';
 import { defineAgent, type AgentConfig } from '../define-agent.js';
 import { DefinitionError } from '../definition-error.js';
-import type { LlmSettings } from '../llm-settings.js';
+import { type LlmSettings, type ModelChoice, isChoice } from '../llm-settings.js';
 import type { ToolDefinition } from '../definitions.js';
 import type { OnFinish, OnStepFinish } from '../step-hooks.js';
 import type { TypedAgent } from '../tool-types.js';
 import { toTools, type AgentTools } from './agent-tools.js';
 import { checkSettings, SAMPLING } from './check-settings.js';
 import { contextsOf, withContexts, type AgentContexts } from './contexts.js';
-import { bothHooks, bothPrepare } from './join-hooks.js';
+import { bothHooks, bothPrepare, toPrepareStep, type CallOptions } from './join-hooks.js';
 import { toOutputSchema } from './output-schema.js';
-import { toPrepareStep, type CallOptions } from './prepare-call.js';
-import { toTimeLimits, withCallLimits, withTimeLimits, type TimeLimits } from './time-limits.js';
 import { withApprovals, type ToolApproval } from './tool-approval.js';
 
 /** A `ToolLoopAgent` of AI SDK 6 or 7, or its settings. */
@@ -192,4 +190,66 @@ function withoutUndefined(config: { llmConfig: object }): object {
   const defined = (fields: object): object =>
     Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
   return { ...defined(config), llmConfig: defined(config.llmConfig) };
+}
+
+/** Limits that the AI SDK's `timeout` setting becomes here. */
+interface TimeLimits {
+  /** Limits of each model call. */
+  call: Pick<ModelChoice, 'callMs' | 'firstPartMs'>;
+  /** Longest silence of a model, ms. */
+  stallTimeoutMs: number | undefined;
+  /** Limit of each server-executed call of a tool, ms. */
+  toolMs: (name: string) => number | undefined;
+}
+
+/**
+ * Converts the AI SDK's `timeout`. Its step limit includes tools; here it bounds a model call.
+ *
+ * @throws DefinitionError for a limit of a whole run, which may wait for people for weeks
+ */
+function toTimeLimits(timeout: unknown, agent: string): TimeLimits | undefined {
+  if (timeout === undefined || timeout === null) return undefined;
+  const {
+    totalMs,
+    stepMs,
+    firstChunkMs,
+    chunkMs,
+    toolMs,
+    tools = {},
+  } = (typeof timeout === 'object' ? timeout : { totalMs: timeout }) as Partial<
+    Record<string, number>
+  > & { tools?: Readonly<Record<string, number>> };
+  if (totalMs !== undefined) {
+    const instead = 'use timeout: { stepMs, chunkMs, toolMs }, maxSteps and spendCap';
+    throw new DefinitionError(`a run may wait for people, so nothing bounds its time; ${instead}`, {
+      agent,
+    });
+  }
+  return {
+    call: {
+      ...(stepMs !== undefined && { callMs: stepMs }),
+      ...(firstChunkMs !== undefined && { firstPartMs: firstChunkMs }),
+    },
+    stallTimeoutMs: chunkMs,
+    toolMs: (name) => tools[`${name}Ms`] ?? toolMs,
+  };
+}
+
+/** Adds limits to models, as a list; models with their own limits keep them. */
+function withCallLimits(model: unknown, limits: TimeLimits | undefined): unknown {
+  if (limits === undefined || Object.keys(limits.call).length === 0) return model;
+  const models: readonly unknown[] = Array.isArray(model) ? model : [model];
+  return models.map((each) => ({ ...limits.call, ...(isChoice(each) ? each : { model: each }) }));
+}
+
+/** Adds limits to tools; a tool with its own limit keeps it. */
+function withTimeLimits(
+  tools: readonly ToolDefinition[],
+  { toolMs }: TimeLimits,
+): ToolDefinition[] {
+  return tools.map((tool) => {
+    const limit = toolMs(tool.name);
+    if (limit === undefined || typeof tool.execute !== 'function') return tool;
+    return tool.timeoutMs === undefined ? Object.freeze({ ...tool, timeoutMs: limit }) : tool;
+  });
 }

@@ -1,7 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import { toTurn } from './conversation.js';
-import { createReplyModel } from './reply-model.js';
-import { createReply, cutWords } from './reply.js';
+import { createReplyModel, createReply, cutWords } from './reply-model.js';
 
 /** Pace that people can read along with, ms per word. */
 const WORD_MS = 25;
