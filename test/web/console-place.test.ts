@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server';
 import type { Role } from '../../protocol/actor.js';
 import { ConsoleLink } from '../../web/src/chat-page.js';
 import { formatPlace, readPlace } from '../../web/src/console/place.js';
-import { toRunFilter } from '../../web/src/console/run-filters.js';
+import { toRunFilter } from '../../web/src/console/runs-view.js';
 import { formatSpan } from '../../web/src/format-when.js';
 import { toRange } from '../../web/src/console/usage-view.js';
 

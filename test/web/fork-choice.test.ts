@@ -1,5 +1,5 @@
 import type { OperatorRunDetail } from '../../protocol/operator.js';
-import { forkPoints } from '../../web/src/console/run-acts.js';
+import { forkPoints } from '../../web/src/console/run-view.js';
 
 type Steps = OperatorRunDetail['steps'];
 type Call = Steps[number]['calls'][number];

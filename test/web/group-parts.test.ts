@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { groupParts } from '../../web/src/group-parts.js';
+import { groupParts } from '../../web/src/transcript.js';
 import { toToolNames } from '../../web/src/tool-names.js';
 import { toWords } from '../../protocol/shown-call.js';
 

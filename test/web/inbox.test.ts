@@ -1,4 +1,4 @@
-import { loadWaiting } from '../../web/src/inbox.js';
+import { loadWaiting } from '../../web/src/inbox-dialog.js';
 
 /** Three pages; `b` moved to the second one while the inbox was reading. */
 const PAGES: Record<string, { ids: string[]; next?: string }> = {

@@ -1,7 +1,6 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
-import { Markdown } from '../../web/src/markdown.js';
-import { isPlain } from '../../web/src/plain-text.js';
+import { Markdown, isPlain } from '../../web/src/markdown.js';
 
 const show = (text: string): string => renderToStaticMarkup(createElement(Markdown, { text }));
 

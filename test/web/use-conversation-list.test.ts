@@ -1,4 +1,4 @@
-import { useConversationList } from '../../web/src/use-conversation-list.js';
+import { useConversationList } from '../../web/src/side-bar.js';
 import { renderHook, untilShown } from '../support/render-hook.js';
 import { until } from '../support/until.js';
 

@@ -14,8 +14,7 @@ import {
   usePageState,
 } from './current-conversation.js';
 import { Value } from './field-list.js';
-import { InboxDialog } from './inbox-dialog.js';
-import { loadWaiting } from './inbox.js';
+import { InboxDialog, loadWaiting } from './inbox-dialog.js';
 import { filesOf, textOf } from './message-text.js';
 import { Modal } from './modal.js';
 import { describeStatus, pageStatus } from './page-status.js';
@@ -34,11 +33,9 @@ export interface SessionPageProps {
   isMade: boolean;
   onNewChat: () => void;
   onAgent: (agent: string) => void;
-  /** Opens another conversation. */
   onOpen: (sessionId: string) => void;
   /** Called when a list of conversations may be out of date. */
   onChange: () => void;
-  /** Opens the list of conversations. */
   onList: () => void;
 }
 
@@ -324,8 +321,8 @@ function Welcome({ agent, isFound, onSend }: WelcomeProps): ReactElement {
       <div className="openers">
         {agent?.openers.map(({ label, text }) => (
           <button
-            type="button"
             key={label}
+            type="button"
             onClick={() => {
               onSend(text);
             }}

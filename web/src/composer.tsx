@@ -5,8 +5,7 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import type { Attachment } from './page-store.js';
-import type { WhenBusy } from './page-store.js';
+import type { Attachment, WhenBusy } from './page-store.js';
 import { useCurrentConversation, usePageState } from './current-conversation.js';
 import { Choice } from './choice.js';
 import { FileView } from './file-view.js';
@@ -117,7 +116,6 @@ export function Composer({ busy, blocked }: Props): ReactElement {
 }
 
 interface AttachButtonProps {
-  /** Media types for the chooser. */
   accept: string;
   onFiles: (files: readonly File[]) => void;
 }

@@ -14,7 +14,6 @@ export function toChoice(optionId: string): { chosen: string } {
   return { chosen: optionId };
 }
 
-/** Returns the label of the chosen option. */
 export function labelOf({ options }: CustomerQuestion, output: unknown): string | undefined {
   if (typeof output !== 'object' || output === null || !('chosen' in output)) return undefined;
   return options.find(({ id }) => id === output.chosen)?.label;

@@ -9,7 +9,6 @@ export function formatWhen(ms: number, now = Date.now()): string {
   return moment.toLocaleDateString(undefined, { month: 'short', day: 'numeric', year });
 }
 
-/** Formats a date with the time of day. */
 export function formatMoment(ms: number): string {
   return new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 }

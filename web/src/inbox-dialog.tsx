@@ -1,12 +1,15 @@
 import { useCallback, useState, type ReactElement } from 'react';
-import type { AnswerBody } from '../../protocol/http.js';
-import type { PendingQuestion } from '../../protocol/replies.js';
+import type {
+  AnswerBody,
+  PendingQuestion,
+  WaitingSession,
+  WaitingSessions,
+} from '../../protocol/http.js';
 import { toWords } from '../../protocol/shown-call.js';
 import { AnswerForm } from './answer-form.js';
-import { pageFetch, type PageConfig } from './api-client.js';
+import { pageFetch, type PageConfig, ask, type Fetch } from './api-client.js';
 import { ApprovalForm } from './approval-form.js';
 import { formatWhen } from './format-when.js';
-import { loadWaiting } from './inbox.js';
 import { describeFault, LoadFault, useLoaded } from './load-fault.js';
 import { Modal } from './modal.js';
 import { HiddenNote } from './question-notes.js';
@@ -16,7 +19,6 @@ import { titleOfAgent } from './tool-names.js';
 interface Props {
   cards: PageConfig['cards'];
   onClose: () => void;
-  /** Opens a conversation. */
   onOpen: (sessionId: string) => void;
 }
 
@@ -96,12 +98,10 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
 
 interface QuestionProps {
   question: PendingQuestion;
-  /** True while an answer is being sent. */
   disabled: boolean;
   onAnswer: (answer: AnswerBody) => void;
 }
 
-/** Shows one question with its answer controls. */
 function InboxQuestion({ question, disabled, onAnswer }: QuestionProps): ReactElement {
   const { toolCallId, toolName, kind, input, deadline, description } = question;
   const title = question.title ?? toWords(toolName);
@@ -133,4 +133,27 @@ function InboxQuestion({ question, disabled, onAnswer }: QuestionProps): ReactEl
 function describeDeadline(deadline: number | undefined, now = Date.now()): string {
   if (deadline === undefined) return 'waits until it is answered';
   return deadline <= now ? 'The time is over.' : `until ${formatWhen(deadline, now)}`;
+}
+
+/** First pages of the waiting conversations. */
+interface Waiting {
+  sessions: WaitingSession[];
+  hasMore: boolean;
+}
+
+/** Loads the conversations that wait for people, longest wait first. */
+export async function loadWaiting(pages = 1, send: Fetch = pageFetch): Promise<Waiting> {
+  let sessions: WaitingSession[] = [];
+  let cursor: string | undefined;
+  let page = 0;
+  do {
+    const query = new URLSearchParams({ limit: '50', ...(cursor !== undefined && { cursor }) });
+    const next = await ask<WaitingSessions>(send, `/api/sessions?${query.toString()}`);
+    sessions = [...sessions, ...next.sessions];
+    ({ cursor } = next);
+    page += 1;
+  } while (page < pages && cursor !== undefined);
+  // A conversation that asked again between two page reads is in both pages.
+  const byId = new Map(sessions.map((session) => [session.sessionId, session]));
+  return { sessions: [...byId.values()], hasMore: cursor !== undefined };
 }

@@ -2,7 +2,6 @@ import { useCallback, useEffect, useState, type ReactElement } from 'react';
 import { Refusal } from './api-client.js';
 
 interface Props {
-  /** Describes the failed request. */
   text: string;
   /** Absent if the person repeats the act where it began. */
   onAgain?: () => void;

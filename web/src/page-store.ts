@@ -14,7 +14,6 @@ export interface Notice {
 /** The server's handling of a message that is sent during a reply. */
 export type WhenBusy = 'queue' | 'steer' | 'interrupt';
 
-/** State of the page outside of the messages. */
 export interface PageState {
   agent: string;
   /** True if the server has the conversation, which binds it to its agent. */
@@ -32,7 +31,6 @@ export interface PageState {
   state: Readonly<Record<string, unknown>> | null;
   /** Open questions with their deadlines. */
   pending: readonly PendingQuestion[];
-  /** Queued messages. */
   queue: readonly QueueEntry[];
   /** Decider and time of approvals, by call: from the server, or `you` until it is read. */
   decided: Readonly<Record<string, Omit<CallDecision, 'toolCallId' | 'approved'>>>;
@@ -40,7 +38,6 @@ export interface PageState {
   changed: Readonly<Record<string, unknown>>;
   whenBusy: WhenBusy;
   draft: string;
-  /** Files in the composer. */
   attachments: readonly Attachment[];
   notice: Notice | undefined;
   reconnecting: boolean;

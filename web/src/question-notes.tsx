@@ -62,7 +62,6 @@ export function describeApprovers({
 
 interface Props {
   testId: string;
-  /** Accessible name. */
   label: string;
   placeholder: string;
   value: string;

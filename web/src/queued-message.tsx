@@ -4,7 +4,6 @@ import { useCurrentConversation } from './current-conversation.js';
 interface Props {
   id: string;
   text: string;
-  /** Names of the message's files. */
   files: readonly string[];
   /** Condition under which the message is sent. */
   mode: string;

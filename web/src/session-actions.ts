@@ -1,13 +1,11 @@
 import type { UIMessage } from 'ai';
+import type { BusyPolicy, CheckpointsReply, ExtendReply } from '../../protocol/replies.js';
 import type {
   BusyPolicy,
   PendingQuestion,
   QueuedMessages,
   QueueReply,
-  CheckpointsReply,
-  ExtendReply,
-} from '../../protocol/replies.js';
-import type { AnswerBody } from '../../protocol/http.js';
+} from '../../protocol/http.js';
 import type { SubAgentReport } from '../../protocol/wire-events.js';
 import { ask, Refusal, request, withBody, type Fetch } from './api-client.js';
 
@@ -62,7 +60,6 @@ export class SessionActions {
     await response.body?.cancel();
   }
 
-  /** Resumes a turn that was interrupted. */
   async resume(): Promise<void> {
     await this.#post('/api/agent/resume', { sessionId: this.#sessionId });
   }

@@ -65,7 +65,6 @@ export class SessionControls {
     return this.answer(call, isApproval ? { approved: false } : { error: 'It was withdrawn.' });
   }
 
-  /** Answers a call. @returns false if the server declined it */
   async answer(call: AskedCall, answer: AnswerBody): Promise<boolean> {
     return this.#try(() => this.#actions.answer(call, answer));
   }
@@ -83,7 +82,6 @@ export class SessionControls {
     });
   }
 
-  /** Resumes a turn that was interrupted. */
   async resume(): Promise<void> {
     await this.#try(() => this.#actions.resume());
   }

@@ -3,7 +3,6 @@ import { formatWhen } from './format-when.js';
 import type { PageState } from './page-store.js';
 import type { ToolPart } from './tool-state.js';
 
-/** The known decision about a question. */
 export interface ShownDecision {
   approved: boolean;
   reason?: string | undefined;

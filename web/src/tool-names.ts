@@ -3,7 +3,6 @@ import { toWords } from '../../protocol/shown-call.js';
 
 const PREFIX = 'subagent__';
 
-/** Titles of tools. */
 export interface ToolNames {
   titleOf: (tool: string) => string;
   /** Returns the sub-agent behind a tool; undefined if there is none. */

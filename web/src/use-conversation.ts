@@ -84,7 +84,6 @@ function toRefusal(error: unknown): string | undefined {
   return isFinal ? error.message : undefined;
 }
 
-/** Returns the chat of the shown conversation. */
 export function usePageChat(conversation: Conversation): PageChat {
   const { page, sessionId, chatOptions } = conversation;
   const isBound = useSyncExternalStore(page.subscribe, () => page.get().bound);
@@ -106,7 +105,6 @@ export function usePageChat(conversation: Conversation): PageChat {
   return chat;
 }
 
-/** Returns true while the page is visible. */
 function usePageVisible(): boolean {
   return useSyncExternalStore(subscribe, () => document.visibilityState === 'visible');
 }

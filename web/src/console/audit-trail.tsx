@@ -124,7 +124,6 @@ function describeVerdict({ ok, entries, fault }: AuditVerdictReply): string {
   return describeFault(fault);
 }
 
-/** Labels of the acts. */
 const AUDIT_WORDS: Record<AuditEntryReply['action'], string> = {
   approve: 'Approved',
   deny: 'Denied',

@@ -4,7 +4,6 @@ import { ProblemNote, useSending } from './problem-note.js';
 
 interface Props {
   title: string;
-  /** Label of the button, such as `Stop the run`. */
   verb: string;
   children?: ReactNode;
   /** False while there is nothing to confirm yet. */

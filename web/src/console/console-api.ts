@@ -22,7 +22,6 @@ export async function act<Reply>(path: string, body: object = {}, key?: string):
   return send<Reply>(path, { ...init, headers });
 }
 
-/** Returns the path of a run's operator route. */
 export function runPath(runId: string, rest = ''): string {
   return `/operator/runs/${encodeURIComponent(runId)}${rest}`;
 }

@@ -26,7 +26,6 @@ interface Words {
 const GONE = 'There is nothing to do: the runs have other statuses by now.';
 const ANSWERED = 'There is nothing to do: the questions are answered by now.';
 
-/** Words of the dialog before the act begins. */
 const MANY_WORDS: Record<ManyAct, Words> = {
   stop: { title: 'Stop these runs?', verb: 'Stop', things: ['run', 'runs'], nothing: GONE },
   retry: {
@@ -52,7 +51,6 @@ const MANY_WORDS: Record<ManyAct, Words> = {
   },
 };
 
-/** Texts for refusal codes. */
 const PROBLEM_WORDS: Record<string, string> = {
   not_allowed: 'not yours to decide',
   unavailable: 'the server did not answer',

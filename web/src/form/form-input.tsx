@@ -104,7 +104,6 @@ export function FormInput(props: Props): ReactElement {
   }
 }
 
-/** Props that all controls share. */
 interface Control<Value, Sent> {
   id: string;
   required: boolean;
