@@ -20,7 +20,7 @@ const GROUPS = {
   ],
   'stream-transformer': [
     'ai-sdk/parts/stream-transformer.ts',
-    'test/ai-sdk/parts test/ai-sdk/live-equals-stored',
+    'test/ai-sdk/parts test/ai-sdk/rows-equal-log',
   ],
   tail: [
     'store/redis/tail/*.ts',

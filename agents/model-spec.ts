@@ -5,7 +5,7 @@ import type * as OpenAICompatible from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { wrapLanguageModel } from 'ai';
 import { createScriptedModel } from './scripted/scripted-model.js';
-import { isMissing } from '../protocol/optional-package.js';
+import { isMissing } from '../protocol/errors.js';
 
 /**
  * Creates the model that `MODEL` names: `<provider>:<id>` with provider `openai`, `anthropic`,

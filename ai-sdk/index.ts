@@ -18,7 +18,7 @@ export type { FrontendErrorCode, FrontendStatusCode, StreamErrorEvent } from './
 export {
   convertToAISDKMessages,
   convertToAISDKMessages as convertToUIMessages,
-} from './parts/helix-messages.js';
+} from './parts/convert-messages.js';
 export type { HelixMessage } from '../protocol/rows.js';
 export {
   AI_SDK_UI_HEADER,
@@ -69,15 +69,15 @@ export {
 } from './reply/access.js';
 export type { AddressedAgents, Caller, FoundSession } from './reply/access.js';
 export {
-  judged,
+  authorizeByRole,
   decides,
   explainWithheld,
+  judged,
   mayDecide,
   requireAllowed,
   toAnswerOptions,
   toViewer,
 } from './reply/authority.js';
-export { authorizeByRole } from './reply/authority.js';
 export type { Action, Authorize, Subject } from './reply/authority.js';
 export { readStateAt } from './turns/partial-turn.js';
 export { toBroken } from './turns/turn-frames.js';
@@ -112,8 +112,7 @@ export type {
   IncomingRequest,
   StreamedReply,
 } from './reply/types.js';
-export { requireFiles } from './reply/user-messages.js';
-export { toUserMessages } from './reply/user-messages.js';
+export { requireFiles, toUserMessages } from './reply/user-messages.js';
 export {
   createHelixChatTransport,
   type HelixChatTransportOptions,

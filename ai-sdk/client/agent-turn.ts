@@ -3,8 +3,8 @@ import type { StreamMessage } from '../../protocol/chunk.js';
 import type { StreamEvent } from '../../protocol/wire-events.js';
 import { StreamTransformer } from '../parts/stream-transformer.js';
 import type { CommonStreamPart } from './chat-transport.js';
-import { ReplyBrokenError } from './errors.js';
-import type { SseEvent } from './sse-events.js';
+import type { Receiver, SseEvent } from './connections.js';
+import { ChatRequestError, ReplyBrokenError } from './errors.js';
 
 /** The part of a turn that a chat receives, and the session's status. */
 export interface AgentTurnSpan {
@@ -16,20 +16,28 @@ export interface AgentTurnSpan {
 }
 
 /** Converts the events of one turn, over any number of connections, into one message's parts. */
-export class AgentTurn {
+export class AgentTurn implements Receiver<CommonStreamPart> {
   readonly #transformer: StreamTransformer;
   readonly #sessionId: string;
   /** Sequence up to which pauses are history. */
   readonly #restsAfter: number;
+  readonly #request: (after: number) => Promise<Response>;
+  /** Sequence up to which everything was read. */
   #position: number;
-  #isOver = false;
+  /** True if the turn has ended, or only a person can continue it. */
+  isOver = false;
   #hasEvents = false;
   /** Outcome of the turn so far; wire events do not contain it. */
   #ending: 'completed' | 'interrupted' | 'failed' = 'completed';
 
-  constructor({ status, from, isTail }: AgentTurnSpan) {
+  /** @param request requests the events after a sequence */
+  constructor(
+    { status, from, isTail }: AgentTurnSpan,
+    request: (after: number) => Promise<Response>,
+  ) {
     const { sessionId, messageId, stream, latestSequence, pauseSequence, pending } = status;
     const waiting = new Set(pending.map(({ toolCallId }) => toolCallId));
+    this.#request = request;
     this.#sessionId = sessionId;
     this.#position = from;
     this.#restsAfter = stream === 'paused' ? pauseSequence - 1 : latestSequence;
@@ -41,14 +49,14 @@ export class AgentTurn {
     });
   }
 
-  /** Sequence up to which everything was read. */
-  get position(): number {
-    return this.#position;
-  }
-
-  /** True if the turn has ended, or only a person can continue it. */
-  get isOver(): boolean {
-    return this.#isOver;
+  /** @throws ReplyBrokenError if the log has lost entries that this page had read */
+  async open(): Promise<Response> {
+    try {
+      return await this.#request(this.#position);
+    } catch (error) {
+      const isRewound = error instanceof ChatRequestError && error.code === 'rewound';
+      throw isRewound ? new ReplyBrokenError('withdrawn', error) : error;
+    }
   }
 
   start(): CommonStreamPart[] {
@@ -128,7 +136,7 @@ export class AgentTurn {
   }
 
   #finish(out: CommonStreamPart[]): void {
-    this.#isOver = true;
+    this.isOver = true;
     out.push(...toCommon(this.#transformer.finalize().events));
   }
 }

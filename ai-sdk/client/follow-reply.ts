@@ -1,7 +1,7 @@
 import type { CommonStreamPart } from './chat-transport.js';
-import { isNetworkError, ReplyBrokenError } from './errors.js';
-import { persist, Retries, type Patience } from './patience.js';
-import { readSseEvents, toStream, type SseEvent } from './sse-events.js';
+import { receive, toStream, type Receiver, type SseEvent } from './connections.js';
+import { ReplyBrokenError } from './errors.js';
+import type { Patience } from './patience.js';
 
 /** Source of the connections of a reply. */
 export interface ReplySource {
@@ -22,75 +22,10 @@ export function followReply(
   patience: Patience,
   abortSignal: AbortSignal | undefined,
 ): ReadableStream<CommonStreamPart> {
-  const leave = new AbortController();
-  const signal = abortSignal ? AbortSignal.any([abortSignal, leave.signal]) : leave.signal;
-  return toStream(readReply(source, patience, signal), leave);
-}
-
-async function* readReply(
-  source: ReplySource,
-  patience: Patience,
-  signal: AbortSignal,
-): AsyncGenerator<CommonStreamPart[], void, undefined> {
-  const reply = new ReceivedReply();
-  const retries = new Retries(patience);
-  let { response } = source;
-  for (;;) {
-    let cause: unknown = new TypeError('network error: the reply ended before its end');
-    try {
-      for await (const parts of readParts(response, reply, patience, signal)) {
-        retries.reset();
-        yield parts;
-      }
-      if (reply.isOver) return;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isNetworkError(error)) throw error;
-      cause = error;
-    }
-    signal.throwIfAborted();
-    response = await reopen(source, reply, retries, signal, cause);
-    reply.reconnect();
-  }
-}
-
-async function* readParts(
-  { body }: Response,
-  reply: ReceivedReply,
-  { longestSilenceMs }: Patience,
-  signal: AbortSignal,
-): AsyncGenerator<CommonStreamPart[], void, undefined> {
-  if (body === null) return;
-  for await (const events of readSseEvents(body, longestSilenceMs)) {
-    if (signal.aborted) return;
-    yield reply.take(events);
-    if (reply.isOver || reply.isBroken) return;
-  }
-}
-
-/** Opens the next connection. @throws ReplyBrokenError, ChatRequestError */
-async function reopen(
-  { resume, repeat }: ReplySource,
-  { position, isUnbegun }: ReceivedReply,
-  retries: Retries,
-  signal: AbortSignal,
-  cause: unknown,
-): Promise<Response> {
-  const ask =
-    position === undefined ? repeat : (): Promise<Response | null> => resume(position, signal);
-  if (ask === undefined || (position === undefined && !isUnbegun)) {
-    throw new ReplyBrokenError('withdrawn', cause);
-  }
-  let response: Response | null;
-  try {
-    await retries.next(cause, signal);
-    response = await persist(() => ask(signal), retries, signal, true);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw isNetworkError(error) ? new ReplyBrokenError('unreachable', error) : error;
-  }
-  if (response === null) throw new ReplyBrokenError('withdrawn', cause);
-  return response;
+  return toStream(
+    (signal) => receive(new ReceivedReply(source, signal), patience, signal),
+    abortSignal,
+  );
 }
 
 /** Data of the event that ends a body; it is no part. */
@@ -101,46 +36,43 @@ const DONE = '[DONE]';
  * chunk are delivered together, once the last one arrives with the id, so that the chat never holds
  * half a chunk and the parts after the id continue its copy.
  */
-class ReceivedReply {
+class ReceivedReply implements Receiver<CommonStreamPart> {
+  readonly #source: ReplySource;
+  readonly #signal: AbortSignal;
+  #hasOpened = false;
   #messageId: string | undefined;
+  /** Sequence up to which everything was delivered; undefined if no id has arrived. */
   #position: number | undefined;
   #hasParts = false;
   #isInStep = false;
   readonly #openBlocks = new Set<string>();
-  #isOver = false;
-  #isBroken = false;
+  isOver = false;
+  isBroken = false;
 
   #held: CommonStreamPart[] = [];
-  #isContinuation = false;
   /** True until a continuation brings its first id. */
   #isJoining = false;
 
-  /** Sequence up to which everything was delivered; undefined if no id has arrived. */
-  get position(): number | undefined {
-    return this.#position;
+  constructor(source: ReplySource, signal: AbortSignal) {
+    this.#source = source;
+    this.#signal = signal;
   }
 
-  /** True if the reply has ended properly. */
-  get isOver(): boolean {
-    return this.#isOver;
+  open(): Promise<Response | null> {
+    const { response, resume, repeat } = this.#source;
+    if (this.#position !== undefined) return resume(this.#position, this.#signal);
+    if (this.#hasOpened && repeat !== undefined) return repeat(this.#signal);
+    this.#hasOpened = true;
+    return Promise.resolve(response);
   }
 
-  /** True if the server has broken off this connection before the reply is over. */
-  get isBroken(): boolean {
-    return this.#isBroken;
-  }
-
-  /** True if repeating the request would double no part. */
-  get isUnbegun(): boolean {
-    return this.#position === undefined && !this.#hasParts;
-  }
-
-  /** Begins another connection, and drops the incomplete chunk of the last one. */
-  reconnect(): void {
+  /** Drops the connection's incomplete chunk. @throws ReplyBrokenError if it was the last one */
+  onBreak(cause: unknown): void {
+    const isUnbegun = !this.#hasParts && this.#source.repeat !== undefined;
+    if (this.#position === undefined && !isUnbegun) throw new ReplyBrokenError('withdrawn', cause);
     this.#held = [];
-    this.#isBroken = false;
-    this.#isContinuation = this.#position !== undefined;
-    this.#isJoining = this.#isContinuation;
+    this.isBroken = false;
+    this.#isJoining = this.#position !== undefined;
   }
 
   /**
@@ -153,13 +85,13 @@ class ReceivedReply {
     for (const { id, data } of events) {
       if (data === DONE) {
         this.#release(parts);
-        this.#isOver = true;
+        this.isOver = true;
         break;
       }
       const part = JSON.parse(data) as CommonStreamPart;
       // With an id the part belongs to the reply; without one it is about the connection.
       if (part.type === 'data-stream-resync' && id === undefined) {
-        this.#isBroken = true;
+        this.isBroken = true;
         break;
       }
       this.#held.push(part);
@@ -169,7 +101,7 @@ class ReceivedReply {
       const isFree = this.#position === undefined;
       const isLast = part.type === 'finish' || part.type === 'error';
       if (sequence !== undefined || isFree || isLast) this.#release(parts);
-      if (part.type === 'finish') this.#isOver = true;
+      if (part.type === 'finish') this.isOver = true;
     }
     return parts;
   }

@@ -1,8 +1,7 @@
-import {
-  createAgentRequests,
-  type AgentRequests,
-  type AgentRequestsOptions,
-} from './agent-requests.js';
+import type { AgentStarted, AgentStatus, ToolResultTaken } from '../../protocol/agent-server.js';
+import { hashInput } from '../../protocol/shown-call.js';
+import { HEADERS } from '../../protocol/wire-names.js';
+import { toNoticeEvents } from '../parts/message-events.js';
 import { AgentTurn, type AgentTurnSpan } from './agent-turn.js';
 import {
   lastReplyOf,
@@ -12,14 +11,22 @@ import {
   type ChatMessage,
   type ToolCallPart,
 } from './chat-message.js';
-import { hashInput } from '../../protocol/shown-call.js';
-import { ChatRequestError, ReplyBrokenError, isNetworkError } from './errors.js';
-import type { CommonStreamPart, HelixTransport, SendMessagesOptions } from './chat-transport.js';
+import type {
+  ChatRequestOptions,
+  CommonStreamPart,
+  HelixTransport,
+  SendMessagesOptions,
+} from './chat-transport.js';
+import { receive, toStream } from './connections.js';
+import { ChatRequestError, ReplyBrokenError } from './errors.js';
 import { persist, Retries, toPatience, type Patience } from './patience.js';
-import { toNoticeEvents } from '../parts/message-events.js';
-import { readSseEvents, toStream } from './sse-events.js';
 
-export interface HelixChatTransportOptions extends AgentRequestsOptions, Partial<Patience> {
+export interface HelixChatTransportOptions extends Partial<Patience> {
+  /** Base URL of the agent-server routes. */
+  endpoint: string;
+  headers?: Record<string, string> | Headers | (() => Record<string, string> | Headers);
+  credentials?: RequestCredentials;
+  fetch?: typeof globalThis.fetch;
   /** Default: the id of the chat. */
   sessionId?: string;
   /** The agent to talk to. */
@@ -58,9 +65,7 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
       const isAnswer = trigger === 'submit-message' && lastReplyOf(messages) !== undefined;
       const ask = isAnswer ? answer : trigger === 'submit-message' ? start : repeat;
       const span = await ask(requests, sessionId, asked);
-      return 'parts' in span
-        ? toStream(whole(span.parts), new AbortController())
-        : follow(requests, span, signal);
+      return 'parts' in span ? toStream(() => whole(span.parts)) : follow(requests, span, signal);
     },
     reconnectToStream: async (asked) => {
       const sessionId = options.sessionId ?? asked.chatId;
@@ -167,11 +172,12 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     abortSignal: AbortSignal | undefined,
   ): ReadableStream<CommonStreamPart> {
     seenUpTo = Infinity;
-    const leave = new AbortController();
-    const signal = abortSignal ? AbortSignal.any([abortSignal, leave.signal]) : leave.signal;
-    const open = (after: number): Promise<Response> =>
-      requests.events(span.status.sessionId, after, signal);
-    return toStream(readParts(new AgentTurn(span), open, patience, signal), leave);
+    return toStream(async function* (signal) {
+      const { sessionId } = span.status;
+      const turn = new AgentTurn(span, (after) => requests.events(sessionId, after, signal));
+      yield turn.start();
+      yield* receive(turn, patience, signal);
+    }, abortSignal);
   }
 
   function keepTrying<T>(attempt: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -220,46 +226,61 @@ function isSent(part: ChatMessage['parts'][number]): boolean {
   return part.type === 'text' || part.type === 'file';
 }
 
-/**
- * Yields a turn from its position to its next rest, over any number of connections.
- *
- * @throws ReplyBrokenError, ChatRequestError
- */
-async function* readParts(
-  turn: AgentTurn,
-  open: (after: number) => Promise<Response>,
-  patience: Patience,
-  signal: AbortSignal,
-): AsyncGenerator<CommonStreamPart[], void, undefined> {
-  const retries = new Retries(patience);
-  yield turn.start();
-  for (;;) {
-    let cause: unknown = new TypeError('network error: the stream ended before its end');
-    try {
-      const { body } = await persist(() => open(turn.position), retries, signal, true);
-      if (body !== null) {
-        for await (const events of readSseEvents(body, patience.longestSilenceMs)) {
-          signal.throwIfAborted();
-          retries.reset();
-          yield turn.take(events);
-          if (turn.isOver) return;
-        }
-      }
-    } catch (error) {
-      signal.throwIfAborted();
-      // The log has lost entries that this page had read.
-      if (isRewound(error)) throw new ReplyBrokenError('withdrawn', error);
-      if (!isNetworkError(error)) throw error;
-      cause = error;
-    }
-    signal.throwIfAborted();
-    await retries.next(cause, signal).catch((error: unknown) => {
-      signal.throwIfAborted();
-      throw new ReplyBrokenError('unreachable', error);
-    });
-  }
-}
+type Signal = AbortSignal | undefined;
+type AgentRequests = ReturnType<typeof createAgentRequests>;
 
-function isRewound(error: unknown): boolean {
-  return error instanceof ChatRequestError && error.code === 'rewound';
+/** Makes the requests of a chat's agent-server routes. A refusal is thrown as a ChatRequestError. */
+function createAgentRequests(
+  { endpoint, headers: own, credentials, fetch: send }: HelixChatTransportOptions,
+  asked: ChatRequestOptions,
+) {
+  const base = endpoint.replace(/\/$/, '');
+  const post = async <Reply>(path: string, body: object, signal: Signal): Promise<Reply> => {
+    const init = { method: 'POST', body: JSON.stringify({ ...asked.body, ...body }) };
+    const response = await request(path, init, { 'content-type': 'application/json' }, signal);
+    return (await response.json()) as Reply;
+  };
+  return {
+    start: (body: object, signal: Signal) => post<AgentStarted>('/start', body, signal),
+    resume: (body: object, signal: Signal) => post<AgentStarted>('/resume', body, signal),
+    submit: (body: object, signal: Signal) =>
+      post<ToolResultTaken>('/submit-tool-result', body, signal),
+    /** Resolves to undefined if the session does not exist. */
+    status: async (sessionId: string, signal: Signal): Promise<AgentStatus | undefined> => {
+      try {
+        const path = `/status?sessionId=${encodeURIComponent(sessionId)}`;
+        const response = await request(path, { cache: 'no-store' }, {}, signal);
+        return (await response.json()) as AgentStatus;
+      } catch (error) {
+        if (error instanceof ChatRequestError && error.statusCode === 404) return undefined;
+        throw error;
+      }
+    },
+    /** Requests the events after a sequence. */
+    events: (sessionId: string, after: number, signal: Signal) => {
+      const path = `/sse?sessionId=${encodeURIComponent(sessionId)}`;
+      return request(path, {}, { [HEADERS.lastEventId]: String(after) }, signal);
+    },
+  };
+
+  async function request(
+    path: string,
+    init: RequestInit,
+    extra: Record<string, string>,
+    signal: Signal,
+  ): Promise<Response> {
+    const headers = new Headers(typeof own === 'function' ? own() : own);
+    for (const [name, value] of new Headers(asked.headers)) headers.set(name, value);
+    for (const [name, value] of Object.entries(extra)) headers.set(name, value);
+    const response = await (send ?? globalThis.fetch)(`${base}${path}`, {
+      ...init,
+      headers,
+      credentials,
+      // Old chats have no signal, and a page's own `fetch` may expect a signal or nothing, not
+      // null.
+      ...(signal && { signal }),
+    });
+    if (!response.ok) throw new ChatRequestError(response.status, await response.text());
+    return response;
+  }
 }

@@ -1,5 +1,11 @@
-import { clientCallsOf, isAnswered, isSettled, lastReplyOf, toNewestStep } from './chat-message.js';
-import type { ChatMessage } from './chat-message.js';
+import {
+  clientCallsOf,
+  isAnswered,
+  isSettled,
+  lastReplyOf,
+  toNewestStep,
+  type ChatMessage,
+} from './chat-message.js';
 
 /** Decides whether a chat posts without a click: true once for each set of answers. */
 export interface SendAutomaticallyWhen {

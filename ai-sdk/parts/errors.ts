@@ -52,10 +52,8 @@ export class StreamCreationError extends FrontendHandlerError {
 /** A failure as a stream reports it: its `error` part has the text, `data-error` the rest. */
 export interface StreamErrorEvent {
   errorText?: string | undefined;
-  /** Text of the failure in a `data-error` part. */
   error?: string | undefined;
   code?: string | undefined;
-  /** True if the run continues. */
   recoverable?: boolean | undefined;
   /** True if the same request may succeed later. */
   retryable?: boolean | undefined;

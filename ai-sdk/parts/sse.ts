@@ -68,7 +68,6 @@ export function toFrames(
 export type SSEEvent = UIStreamPart | { event: UIStreamPart; sequence?: number | undefined };
 
 export interface SSEStreamOptions {
-  /** Called when the reader goes away. */
   onCancel?: (() => void) | undefined;
   /** Interval of keep-alive comments, ms; default 5,000. */
   keepAliveMs?: number | undefined;

@@ -8,7 +8,6 @@ import type { UIStreamPart } from './ui-stream-part.js';
  */
 export type ToolParts = 'dynamic' | 'static';
 
-/** Reads the form that a request asks for. */
 export function toToolParts(header: string | null | undefined): ToolParts {
   return header?.trim().toLowerCase() === 'static' ? 'static' : 'dynamic';
 }

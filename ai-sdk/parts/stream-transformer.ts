@@ -136,7 +136,6 @@ class StepFrame {
     this.#open(out);
   }
 
-  /** Records that the step has a part. */
   noteContent(kind: 'content' | 'calls'): void {
     this.#isUncommitted = true;
     if (this.#content !== 'calls') this.#content = kind;
@@ -197,11 +196,9 @@ class StepFrame {
 }
 
 export interface StreamTransformerOptions {
-  /** Returns the id of the assistant message. */
   generateMessageId?: (agentId: string) => string;
   /** Bare `start-step` and `finish-step` around each step; stock clients loop without them. */
   includeStepEvents?: boolean;
-  /** Returns false for chunks to leave out. */
   chunkFilter?: (chunk: StreamChunk) => boolean;
   profile?: StreamProfile;
   /** Calls that sub-agents already carry out, by session; absent if the reader hides sub-agents. */
@@ -221,7 +218,6 @@ export interface StreamTransformerOptions {
 /** A chunk with its sequence, as resumable readers yield it. */
 type PlacedChunk = Pick<StoredChunk, 'chunk' | 'sequence'>;
 
-/** The client's view of one chunk. */
 export interface Transformed {
   events: UIStreamPart[];
   /** Sequence of the chunk in the log; absent for a bare chunk. */
@@ -244,7 +240,6 @@ export class StreamTransformer {
   readonly #eventWriters = new Set<string>();
   #agentId: string | undefined;
   #isStarted = false;
-  /** True if the message is marked as cut. */
   #isCut = false;
 
   constructor(options: StreamTransformerOptions = {}) {

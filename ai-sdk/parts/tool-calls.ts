@@ -11,31 +11,29 @@ export interface ToolCallsOptions {
   isTail: boolean;
 }
 
+/** A call as the client knows it. */
+interface KnownCall {
+  /** Arguments while they stream. */
+  streaming?: { toolName: string; text: string } | undefined;
+  isAnnounced?: boolean;
+  /** True if the client carries it out; none of its events has the flag `dynamic`. */
+  isByClient?: boolean;
+  isServerRun?: boolean;
+  /** Request that the tool's own rule answers. */
+  automatic?: ChunkOf<'tool_approval_request'> | undefined;
+  isRequested?: boolean;
+  isSettled?: boolean;
+  /** True if a client's result may still replace the timeout. */
+  isTimedOut?: boolean;
+}
+
 /** Converts tool chunks into parts, and tracks a turn's calls as the client knows them. */
 export class ToolCalls {
-  readonly #profile: StreamProfile;
-  readonly #isAnswered: (toolCallId: string) => boolean;
-  readonly #isWithheld: (toolCallId: string) => boolean;
-  readonly #isTail: boolean;
-  /** Calls whose arguments are streaming, with the text so far. */
-  readonly #streaming = new Map<string, { toolName: string; text: string }>();
-  readonly #announced = new Set<string>();
-  /** Calls that the client carries out; none of their events has the flag `dynamic`. */
-  readonly #byClient = new Set<string>();
-  readonly #serverRun = new Set<string>();
-  readonly #settled = new Set<string>();
-  /** Requests that the tool's own rule answers. */
-  readonly #automatic = new Map<string, ChunkOf<'tool_approval_request'>>();
-  /** Calls whose requests were sent. */
-  readonly #requested = new Set<string>();
-  /** Calls of client tools that timed out; their results may still come. */
-  readonly #timedOut = new Set<string>();
+  readonly #options: ToolCallsOptions;
+  readonly #calls = new Map<string, KnownCall>();
 
   constructor(options: ToolCallsOptions) {
-    this.#profile = options.profile;
-    this.#isAnswered = options.isAnswered;
-    this.#isWithheld = options.isWithheld;
-    this.#isTail = options.isTail;
+    this.#options = options;
   }
 
   add(chunk: ToolChunk, out: UIStreamPart[]): void {
@@ -76,68 +74,68 @@ export class ToolCalls {
 
   /** Forgets calls whose arguments were streaming when their attempt was discarded. */
   discardStreaming(): void {
-    this.#streaming.clear();
+    for (const call of this.#calls.values()) call.streaming = undefined;
+  }
+
+  #of(toolCallId: string): KnownCall {
+    const known = this.#calls.get(toolCallId) ?? {};
+    this.#calls.set(toolCallId, known);
+    return known;
   }
 
   #startInput(chunk: ChunkOf<'tool_arg_stream_start'>, out: UIStreamPart[]): void {
     const { toolCallId, toolName } = chunk;
-    if (this.#announced.has(toolCallId) || this.#streaming.has(toolCallId)) return;
-    this.#streaming.set(toolCallId, { toolName, text: '' });
-    if (chunk.byClient === true) this.#byClient.add(toolCallId);
-    out.push({ type: 'tool-input-start', toolCallId, toolName, ...this.#dynamic(toolCallId) });
+    const call = this.#of(toolCallId);
+    if (call.isAnnounced || call.streaming !== undefined) return;
+    call.streaming = { toolName, text: '' };
+    if (chunk.byClient === true) call.isByClient = true;
+    out.push({ type: 'tool-input-start', toolCallId, toolName, ...toDynamic(call) });
   }
 
   #writeInput(chunk: ChunkOf<'tool_arg_stream_delta'>, out: UIStreamPart[]): void {
     const { toolCallId, delta } = chunk;
-    const call = this.#streaming.get(toolCallId);
-    if (delta === '' || call === undefined) return;
-    call.text += delta;
+    const { streaming } = this.#of(toolCallId);
+    if (delta === '' || streaming === undefined) return;
+    streaming.text += delta;
     out.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: delta });
   }
 
-  #endInput(chunk: ChunkOf<'tool_arg_stream_end'>, out: UIStreamPart[]): void {
-    const call = this.#streaming.get(chunk.toolCallId);
-    const input = call === undefined ? undefined : parseInput(call.text);
-    if (call !== undefined && input !== undefined) {
-      this.#announce(chunk.toolCallId, call.toolName, input, out);
-    }
+  #endInput({ toolCallId }: ChunkOf<'tool_arg_stream_end'>, out: UIStreamPart[]): void {
+    const { streaming } = this.#of(toolCallId);
+    const input = streaming === undefined ? undefined : parseInput(streaming.text);
+    if (streaming === undefined || input === undefined) return;
+    this.#announce(toolCallId, streaming.toolName, input, out);
   }
 
   #startCall(chunk: ChunkOf<'tool_start'>, out: UIStreamPart[]): void {
     const { toolCallId } = chunk;
-    if (chunk.providerExecuted === true && !this.#serverRun.has(toolCallId)) {
-      this.#serverRun.add(toolCallId);
+    const call = this.#of(toolCallId);
+    if (chunk.providerExecuted === true && !call.isServerRun) {
+      call.isServerRun = true;
       // The call was announced by its arguments alone, without `providerExecuted`.
-      this.#announced.delete(toolCallId);
+      call.isAnnounced = false;
     }
-    const isNew = !this.#streaming.has(toolCallId) && !this.#announced.has(toolCallId);
-    if (isNew && chunk.byClient === true) this.#byClient.add(toolCallId);
+    const isNew = call.streaming === undefined && !call.isAnnounced;
+    if (isNew && chunk.byClient === true) call.isByClient = true;
     this.#announce(toolCallId, chunk.toolName, chunk.arguments, out);
   }
 
   #failInput(chunk: ChunkOf<'tool_input_error'>, out: UIStreamPart[]): void {
-    const { toolCallId, toolName } = chunk;
-    if (!this.#settle(toolCallId)) return;
-    this.#streaming.delete(toolCallId);
+    const { toolCallId, toolName, error: errorText } = chunk;
+    const call = this.#of(toolCallId);
+    if (!settle(call)) return;
+    call.streaming = undefined;
     const input = chunk.partialInput ?? null;
-    if (this.#byClient.has(toolCallId)) {
+    if (call.isByClient) {
       // AI SDK 6 keeps no input of a static part whose input failed; the mark keeps pages from carrying the call out.
-      this.#serverRun.add(toolCallId);
+      call.isServerRun = true;
       this.#announce(toolCallId, toolName, input, out);
-      const marks = this.#marks(toolCallId);
-      out.push({ type: 'tool-output-error', toolCallId, errorText: chunk.error, ...marks });
+      out.push({ type: 'tool-output-error', toolCallId, errorText, ...toMarks(call) });
       return;
     }
-    this.#announced.add(toolCallId);
-    out.push({
-      type: 'tool-input-error',
-      toolCallId,
-      toolName,
-      input,
-      errorText: chunk.error,
-      ...this.#dynamic(toolCallId),
-      providerExecuted: true,
-    });
+    call.isAnnounced = true;
+    const marks = { ...toDynamic(call), providerExecuted: true } as const;
+    out.push({ type: 'tool-input-error', toolCallId, toolName, input, errorText, ...marks });
   }
 
   /** Announces the call even if the request is left out, since its result follows. */
@@ -145,120 +143,110 @@ export class ToolCalls {
     const { toolCallId } = chunk;
     if (chunk.isAutomatic === true) {
       // No person is asked; the decision follows at once, and its outcome is announced then.
-      this.#automatic.set(toolCallId, chunk);
+      this.#of(toolCallId).automatic = chunk;
       return;
     }
     this.#announce(toolCallId, chunk.toolName, chunk.input, out);
-    const isAnswered = this.#isAnswered(toolCallId);
-    if (this.#profile === 'common' && isAnswered) return;
+    const isAnswered = this.#options.isAnswered(toolCallId);
+    if (this.#options.profile === 'common' && isAnswered) return;
     if (!isAnswered && this.#withholds(chunk)) return;
     this.#request(chunk, out);
   }
 
-  #withholds({
-    toolCallId,
-    mayDecide,
-  }: {
-    toolCallId: string;
-    mayDecide?: boolean | undefined;
-  }): boolean {
-    return mayDecide === false || this.#isWithheld(toolCallId);
+  #withholds(asked: { toolCallId: string; mayDecide?: boolean | undefined }): boolean {
+    return asked.mayDecide === false || this.#options.isWithheld(asked.toolCallId);
   }
 
-  #request(
-    { toolCallId, approvalId }: { toolCallId: string; approvalId: string },
-    out: UIStreamPart[],
-  ): void {
-    this.#requested.add(toolCallId);
+  #request(asked: { toolCallId: string; approvalId: string }, out: UIStreamPart[]): void {
+    const { toolCallId, approvalId } = asked;
+    this.#of(toolCallId).isRequested = true;
     out.push({ type: 'tool-approval-request', approvalId, toolCallId });
   }
 
   #answerApproval(chunk: ChunkOf<'tool_approval_response'>, out: UIStreamPart[]): void {
     const { toolCallId, approvalId, approved, reason } = chunk;
-    const request = this.#automatic.get(toolCallId);
+    const { profile } = this.#options;
+    const call = this.#of(toolCallId);
+    const request = call.automatic;
     if (request !== undefined) {
-      this.#automatic.delete(toolCallId);
+      call.automatic = undefined;
       // An automatically approved call is a call like any other; its start follows.
       if (approved) return;
       this.#announce(toolCallId, request.toolName, request.input, out);
       this.#request(chunk, out);
     }
     // A client understands an answer only after its request.
-    const isUnknown = this.#withholds(chunk) && !this.#requested.has(toolCallId);
-    if (isUnknown && (this.#profile === 'v7' || !approved)) this.#request(chunk, out);
-    if (this.#profile === 'v7') {
+    const isUnknown = this.#withholds(chunk) && !call.isRequested;
+    if (isUnknown && (profile === 'v7' || !approved)) this.#request(chunk, out);
+    if (profile === 'v7')
       out.push({ type: 'tool-approval-response', approvalId, approved, reason });
-    }
-    if (approved || !this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
+    if (approved || !this.#isKnown(call) || !settle(call)) return;
     out.push({ type: 'tool-output-denied', toolCallId });
   }
 
   #showPreliminary(chunk: ChunkOf<'tool_output_preliminary'>, out: UIStreamPart[]): void {
     const { toolCallId, result } = chunk;
-    if (!this.#isKnown(toolCallId) || this.#settled.has(toolCallId)) return;
-    const marks = this.#marks(toolCallId);
+    const call = this.#of(toolCallId);
+    if (!this.#isKnown(call) || call.isSettled) return;
     const output = { output: result ?? null, preliminary: true as const };
-    out.push({ type: 'tool-output-available', toolCallId, ...output, ...marks });
+    out.push({ type: 'tool-output-available', toolCallId, ...output, ...toMarks(call) });
   }
 
   #endCall(toolCallId: string, result: unknown, out: UIStreamPart[]): void {
-    if (!this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
+    const call = this.#of(toolCallId);
+    if (!this.#isKnown(call) || !settle(call)) return;
     const output = result ?? null;
-    const marks = this.#marks(toolCallId);
-    out.push({ type: 'tool-output-available', toolCallId, output, ...marks });
+    out.push({ type: 'tool-output-available', toolCallId, output, ...toMarks(call) });
   }
 
   #failCall(toolCallId: string, errorText: string, out: UIStreamPart[], code?: string): void {
-    if (!this.#isKnown(toolCallId) || !this.#settle(toolCallId)) return;
-    if (code === 'client_tool_timeout') this.#timedOut.add(toolCallId);
-    const marks = this.#marks(toolCallId);
-    out.push({ type: 'tool-output-error', toolCallId, errorText, ...marks });
+    const call = this.#of(toolCallId);
+    if (!this.#isKnown(call) || !settle(call)) return;
+    if (code === 'client_tool_timeout') call.isTimedOut = true;
+    out.push({ type: 'tool-output-error', toolCallId, errorText, ...toMarks(call) });
   }
 
   /** Announces argument streams again, for a reader that joins in the middle of them. */
   reopen(out: UIStreamPart[]): void {
-    for (const [toolCallId, { toolName, text }] of this.#streaming) {
-      out.push({ type: 'tool-input-start', toolCallId, toolName, ...this.#dynamic(toolCallId) });
+    for (const [toolCallId, call] of this.#calls) {
+      if (call.streaming === undefined) continue;
+      const { toolName, text } = call.streaming;
+      out.push({ type: 'tool-input-start', toolCallId, toolName, ...toDynamic(call) });
       if (text !== '') out.push({ type: 'tool-input-delta', toolCallId, inputTextDelta: text });
     }
   }
 
-  #announce(toolCallId: string, toolName: string, input: unknown, out: UIStreamPart[]): void {
-    if (this.#announced.has(toolCallId)) return;
-    this.#announced.add(toolCallId);
-    this.#streaming.delete(toolCallId);
-    out.push({
-      type: 'tool-input-available',
-      toolCallId,
-      toolName,
-      input: input ?? null,
-      ...this.#marks(toolCallId),
-    });
-  }
-
-  /** Returns the flag, the same for all events of a call: clients treat a mix as two calls. */
-  #dynamic(toolCallId: string): { dynamic?: true } {
-    return this.#byClient.has(toolCallId) ? {} : { dynamic: true };
-  }
-
-  /** Returns the flags; a call that waits for a person never has `providerExecuted`. */
-  #marks(toolCallId: string): { dynamic?: true; providerExecuted?: true } {
-    const mark = this.#serverRun.has(toolCallId) && { providerExecuted: true as const };
-    return { ...this.#dynamic(toolCallId), ...mark };
+  #announce(toolCallId: string, toolName: string, given: unknown, out: UIStreamPart[]): void {
+    const call = this.#of(toolCallId);
+    if (call.isAnnounced) return;
+    call.isAnnounced = true;
+    call.streaming = undefined;
+    const input = given ?? null;
+    out.push({ type: 'tool-input-available', toolCallId, toolName, input, ...toMarks(call) });
   }
 
   /** Returns false for calls that were never announced: clients fail on their results. */
-  #isKnown(toolCallId: string): boolean {
-    return this.#isTail || this.#announced.has(toolCallId) || this.#streaming.has(toolCallId);
+  #isKnown({ isAnnounced, streaming }: KnownCall): boolean {
+    return this.#options.isTail || isAnnounced === true || streaming !== undefined;
   }
+}
 
-  /** Returns true the first time: a call has one result, which may replace its timeout. */
-  #settle(toolCallId: string): boolean {
-    if (this.#timedOut.delete(toolCallId)) return true;
-    if (this.#settled.has(toolCallId)) return false;
-    this.#settled.add(toolCallId);
-    return true;
-  }
+/** Returns the flag, the same for all events of a call: clients treat a mix as two calls. */
+function toDynamic({ isByClient }: KnownCall): { dynamic?: true } {
+  return isByClient ? {} : { dynamic: true };
+}
+
+/** Returns the flags; a call that waits for a person never has `providerExecuted`. */
+function toMarks(call: KnownCall): { dynamic?: true; providerExecuted?: true } {
+  return { ...toDynamic(call), ...(call.isServerRun && { providerExecuted: true as const }) };
+}
+
+/** Returns true the first time: a call has one result, which may replace its timeout. */
+function settle(call: KnownCall): boolean {
+  const isFirst = !call.isSettled || call.isTimedOut === true;
+  call.isSettled = true;
+  call.isTimedOut = false;
+  return isFirst;
 }
 
 function parseInput(text: string): unknown {

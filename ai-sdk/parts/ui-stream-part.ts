@@ -44,7 +44,6 @@ export type NewerStreamPart =
 /** The set of parts that a client can read; `common` suits every 6.x and 7.x client. */
 export type StreamProfile = 'common' | 'v7';
 
-/** Reads the profile that a request asks for. */
 export function toStreamProfile(header: string | null | undefined): StreamProfile {
   return header?.trim().toLowerCase() === 'v7' ? 'v7' : 'common';
 }

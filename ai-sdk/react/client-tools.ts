@@ -39,7 +39,6 @@ export type ToolOutput = { tool: string; toolCallId: string } & (
 export interface UseResumeClientToolsOptions {
   /** The result of `useChat`. It needs a `sendAutomaticallyWhen`, or the results are not sent. */
   chat: ChatWithTools;
-  /** Handlers by name of the tool. */
   toolHandlers: ToolHandlers;
   /** Called with a handler's error, whose message the model gets as the call's result. */
   onError?: ((error: unknown, call: FailedCall) => void) | undefined;

@@ -1,12 +1,12 @@
 import type { UIMessage, UseChatHelpers } from '@ai-sdk/react';
 import { useCallback, useEffect, useRef } from 'react';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import { ChatRequestError, ReplyBrokenError, isNetworkError } from '../client/errors.js';
-import { isBusy } from '../client/rebuild-reply.js';
+import { keepUnsent, isBusy, rebuildReply } from '../client/rebuild-reply.js';
 import { toPatience } from '../client/patience.js';
 import { BROKEN_OFF } from '../parts/errors.js';
 import { findAnswered, type SendAutomaticallyWhen } from '../client/send-automatically.js';
 import { useLatest } from './use-latest.js';
-import { type SnapshotLoader, useRefresh, type Refreshing } from './use-refresh.js';
 
 /**
  * Refreshes the chat when part of the shown reply was withdrawn, and when the network returns after
@@ -83,3 +83,110 @@ function isBreak(error: Error | undefined): boolean {
     error?.message === BROKEN_OFF
   );
 }
+
+export interface RefreshOptions {
+  /** False drops answers and messages that the server has not accepted. Default: true. */
+  keepUnsent?: boolean;
+}
+
+export interface Refreshing {
+  /**
+   * Shows the server's conversation, and follows an active run. Resolves to false if the chat is
+   * busy, the conversation does not exist, or `isWanted` returns false when its turn comes.
+   */
+  refresh: (options?: RefreshOptions, isWanted?: () => boolean) => Promise<boolean>;
+  /** Calls `resumeStream`, never twice at a time: a chat is not busy while it asks for a stream. */
+  resume: () => Promise<void>;
+}
+
+/** Replaces the page's conversation by the server's, one refresh at a time. */
+function useRefresh<M extends UIMessage>(
+  chat: UseChatHelpers<M>,
+  load: SnapshotLoader<M> | undefined,
+  when: SendAutomaticallyWhen | undefined,
+): Refreshing {
+  const latest = useLatest({ chat, load });
+  const resuming = useRef<{ chatId: string; settled: Promise<void> } | undefined>(undefined);
+  const last = useRef<Promise<unknown>>(Promise.resolve());
+  // The chat stops when its page unmounts; in React's strict mode the second mount resumes it.
+  useEffect(
+    () => () => {
+      resuming.current = undefined;
+    },
+    [],
+  );
+
+  const resume = useCallback((): Promise<void> => {
+    const { id: chatId, resumeStream } = latest.current.chat;
+    if (resuming.current?.chatId === chatId) return resuming.current.settled;
+    const settled = resumeStream().finally(() => {
+      if (resuming.current?.settled === settled) resuming.current = undefined;
+    });
+    resuming.current = { chatId, settled };
+    return settled;
+  }, []);
+  const resumed = useCallback(async (): Promise<void> => {
+    const { current } = resuming;
+    if (current?.chatId === latest.current.chat.id) await current.settled.catch(() => undefined);
+  }, []);
+
+  const refreshNow = useCallback(
+    async ({ keepUnsent: isKept = true }: RefreshOptions): Promise<boolean> => {
+      const { chat: now, load: from } = latest.current;
+      if (from === undefined || isBusy(now)) return false;
+      const unsent = { isMessage: false, hasAnswers: false };
+      let shown: M[] = [];
+      const current = {
+        id: now.id,
+        // The chat may have become busy while the snapshot loaded.
+        get status() {
+          return latest.current.chat.status;
+        },
+        clearError: () => {
+          // An unsent message keeps its error, so that the page offers another try.
+          if (!unsent.isMessage) now.clearError();
+        },
+        resumeStream: () => {
+          // The refresh does not wait for the end of the stream: the page is right from its
+          // beginning.
+          resume().catch(() => undefined);
+          return Promise.resolve();
+        },
+      };
+      const show = (server: M[]): void => {
+        now.setMessages((local) => (shown = isKept ? keepUnsent(server, local) : server));
+        unsent.isMessage = shown.length > server.length;
+        unsent.hasAnswers = server.some((message, at) => message !== shown[at]);
+      };
+      if (!(await rebuildReply<M>(current, show, () => from(now.id)))) return false;
+      // Others gave the missing answers, so this page's answers go out now.
+      const isFree = !isBusy(latest.current.chat) && resuming.current?.chatId !== now.id;
+      if (unsent.hasAnswers && isFree && when?.({ messages: shown })) void now.sendMessage();
+      return true;
+    },
+    [resume, when],
+  );
+
+  const refresh = useCallback(
+    (options: RefreshOptions = {}, isWanted = (): boolean => true): Promise<boolean> => {
+      const next = last.current.then(async () => {
+        await resumed();
+        return isWanted() && refreshNow(options);
+      });
+      last.current = next.catch(() => undefined);
+      return next;
+    },
+    [refreshNow, resumed],
+  );
+
+  return { refresh, resume };
+}
+
+/** Loads the conversation that a chat shows; undefined if it does not exist. */
+export type SnapshotLoader<M> = (
+  chatId: string,
+) => Promise<
+  | (Pick<FrontendSnapshot<Record<string, unknown>, M>, 'messages' | 'status'> &
+      Partial<Pick<FrontendSnapshot<Record<string, unknown>, M>, 'streamSequence'>>)
+  | undefined
+>;

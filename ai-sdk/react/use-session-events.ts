@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { SessionEvent } from '../../protocol/replies.js';
-import { followSessionEvents } from '../client/follow-session-events.js';
+import { receive } from '../client/connections.js';
+import { ChatRequestError } from '../client/errors.js';
 import { toPatience, type Patience } from '../client/patience.js';
 import { useLatest } from './use-latest.js';
 
@@ -71,4 +72,36 @@ export function useSessionEvents(options: UseSessionEventsOptions): SessionEvent
     }
   }, [eventsUrl]);
   return state;
+}
+
+/**
+ * Yields the state of a conversation, now and after each change, over any number of connections.
+ * Ends once the conversation no longer exists. Each connection begins with the current state, so
+ * none has to be resumed.
+ *
+ * @throws ChatRequestError if the server refuses; the connection's error when retries are exhausted
+ */
+export async function* followSessionEvents(
+  url: string,
+  send: typeof globalThis.fetch,
+  patience: Patience,
+  signal: AbortSignal,
+): AsyncGenerator<SessionEvent, void, undefined> {
+  let exists = false;
+  const open = async (): Promise<Response> => {
+    const response = await send(url, { signal, cache: 'no-store' });
+    if (!response.ok) throw new ChatRequestError(response.status, await response.text());
+    return response;
+  };
+  try {
+    const take = (events: readonly { data: string }[]): SessionEvent[] =>
+      events.map(({ data }) => JSON.parse(data) as SessionEvent);
+    for await (const events of receive({ open, take }, patience, signal, false)) {
+      exists ||= events.length > 0;
+      yield* events;
+    }
+  } catch (error) {
+    if (exists && error instanceof ChatRequestError && error.statusCode === 404) return;
+    throw error;
+  }
 }

@@ -57,7 +57,6 @@ export async function readOwned(
   return record;
 }
 
-/** The user that sends a request. */
 export interface Caller {
   userId: string;
   tenantId?: string | undefined;

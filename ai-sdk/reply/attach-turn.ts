@@ -1,26 +1,22 @@
 import { HEADERS } from '../../protocol/wire-names.js';
-import { sessionOfRun } from '../../protocol/ids.js';
-import type { CallSpec } from '../../store/contract/call-record.js';
-import type { SessionCalls, SessionRecord, SessionView } from '../../store/contract/sessions.js';
+import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { toToolParts } from '../parts/static-parts.js';
 import { toStreamProfile } from '../parts/ui-stream-part.js';
 import { replayRange } from '../turns/replay-range.js';
 import { createMessageFrames, createTurnFrames } from '../turns/turn-frames.js';
 import { findTurnOrigin } from '../turns/turn-origin.js';
-import { notFound } from './refusals.js';
-import { toCaller } from './access.js';
 import { judged, toViewer } from './authority.js';
-import type { TurnReader, TurnSpan } from '../turns/turn-progress.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams, StreamedReply } from './types.js';
+import { toTurnSpan, type TurnReader, type TurnSpan } from '../turns/turn-progress.js';
+import type { Chat, ChatReply, StreamedReply } from './types.js';
 
-/** @param params with the stored id of the session, which the caller owns */
-export function toReader(deps: ChatDeps, params: HandleChatStreamParams): TurnReader {
+export function toReader({ deps, params, sessionId, caller }: Chat): TurnReader {
+  const headers = params.request?.headers;
   return {
-    profile: toStreamProfile(params.request?.headers.get(HEADERS.profile)),
-    toolParts: toToolParts(params.request?.headers.get(HEADERS.toolParts)),
-    showsSubAgents: params.request?.headers.get(HEADERS.subAgents) === '1',
-    viewer: toViewer(deps, params.sessionId, toCaller(params)),
+    profile: toStreamProfile(headers?.get(HEADERS.profile)),
+    toolParts: toToolParts(headers?.get(HEADERS.toolParts)),
+    showsSubAgents: headers?.get(HEADERS.subAgents) === '1',
+    viewer: toViewer(deps, sessionId, caller),
   };
 }
 
@@ -28,27 +24,12 @@ export function toReader(deps: ChatDeps, params: HandleChatStreamParams): TurnRe
  * Answers a request that only reads: with the newest turn, from its beginning or from the reader's
  * position, or with nothing.
  */
-export async function attachReader(
-  deps: ChatDeps,
-  params: HandleChatStreamParams,
-  record: SessionRecord,
-): Promise<ChatReply> {
-  const position = toPosition(deps, params);
-  if (!wantsTurn(record, position, params.sawActiveSince))
+export async function attachReader(chat: Chat, record: SessionRecord): Promise<ChatReply> {
+  const position = toPosition(chat);
+  if (!wantsTurn(record, position, chat.params.sawActiveSince))
     return { kind: 'nothing', runId: record.runId };
-  const view = await deps.stateStore.sessions.view(record.sessionId);
-  if (view === undefined) return { kind: 'nothing' };
-  return replayTurn(deps, params, view, position);
-}
-
-/** Replays the newest turn from its first part. @throws HelixError `not_found` */
-export async function replaySession(
-  deps: ChatDeps,
-  params: HandleChatStreamParams,
-): Promise<ChatReply> {
-  const view = await deps.stateStore.sessions.view(params.sessionId);
-  if (view === undefined) throw notFound();
-  return replayTurn(deps, params, view);
+  const view = await chat.deps.stateStore.sessions.view(record.sessionId);
+  return view === undefined ? { kind: 'nothing' } : replayTurn(chat, view, position);
 }
 
 /**
@@ -56,87 +37,38 @@ export async function replaySession(
  * stored. Steps whose chunks are gone are rebuilt from the transcript.
  */
 export async function replayTurn(
-  deps: ChatDeps,
-  params: HandleChatStreamParams,
+  chat: Chat,
   read: SessionView,
   position?: ResumePosition,
 ): Promise<ChatReply> {
-  const view = await judged(deps, toCaller(params), read);
-  const reader = toReader(deps, params);
+  const { streamManager } = chat.deps;
+  const view = await judged(chat.deps, chat.caller, read);
+  const reader = toReader(chat);
   const { record } = view;
   const { runId, messageId } = record;
-  const { from, stored } = await findTurnOrigin(deps.streamManager, view);
-  const span = toTurnSpan(view, reader, position);
-  const { seenUpTo } = span;
+  const { from, stored } = await findTurnOrigin(streamManager, view);
+  const seenUpTo = isInside(record, position) ? position.sequence : undefined;
+  const span = { ...toTurnSpan(view, reader), seenUpTo };
   const isReader = seenUpTo !== undefined && position?.kind === 'exact';
   // A reader that holds withdrawn parts must begin again.
-  if (isReader && (await isWithdrawn(deps.streamManager, record, seenUpTo)))
+  if (isReader && (await isWithdrawn(streamManager, record, seenUpTo)))
     return { kind: 'nothing', runId };
-  if (stored === undefined) return streamSpan(deps, span, record);
+  if (stored === undefined) return streamSpan(chat, span, runId);
   // Rows do not show which chunks a reader has missed.
   if (seenUpTo !== undefined) return { kind: 'nothing', runId };
   const frames =
     span.until.kind === 'stored'
       ? () => createMessageFrames(stored.message, record, reader)
       : (signal: AbortSignal) =>
-          createTurnFrames(deps.streamManager, { ...span, from, stored, isTail: true }, signal);
+          createTurnFrames(streamManager, { ...span, from, stored, isTail: true }, signal);
   return { kind: 'stream', runId, messageId, frames };
 }
 
-/** Streams a span of the log. */
-export function streamSpan(
-  { streamManager }: Pick<ChatDeps, 'streamManager'>,
-  span: TurnSpan,
-  { runId }: { runId: string },
-): StreamedReply {
+export function streamSpan({ deps }: Chat, span: TurnSpan, runId: string): StreamedReply {
   const { messageId, from, seenUpTo } = span;
-  const frames = (signal: AbortSignal) => createTurnFrames(streamManager, span, signal);
+  const frames = (signal: AbortSignal) => createTurnFrames(deps.streamManager, span, signal);
   const isTail = span.isTail || seenUpTo !== undefined;
   return { kind: 'stream', runId, messageId, after: seenUpTo ?? from, isTail, frames };
-}
-
-/** Returns the span after `from` in the newest turn, for a client that has what precedes it. */
-export function toTailSpan(session: SessionCalls, from: number, reader: TurnReader): TurnSpan {
-  return { ...toTurnSpan(session, reader), from, isTail: true };
-}
-
-function toTurnSpan(
-  { record, openCalls }: SessionCalls,
-  reader: TurnReader,
-  position?: ResumePosition,
-): TurnSpan {
-  const { sessionId, messageId, sequence, turnStartSequence } = record;
-  const waiting = openCalls.filter(({ state }) => state === 'waiting');
-  const withheld = openCalls.filter(({ mayDecide }) => mayDecide === false);
-  return {
-    sessionId,
-    messageId,
-    from: turnStartSequence,
-    until:
-      record.stream === 'active'
-        ? { kind: 'live', after: sequence }
-        : { kind: 'stored', upTo: sequence },
-    isTail: false,
-    waiting: { calls: new Set(waiting.map(({ spec }) => spec.toolCallId)), asOf: sequence },
-    withheld: new Set(withheld.map(({ spec }) => spec.toolCallId)),
-    subAgents: toSubAgents(openCalls),
-    ...reader,
-    seenUpTo: isInside(record, position) ? position.sequence : undefined,
-  };
-}
-
-/** Maps sub-agents' sessions at any depth to the calls; a tail lacks their announcements. */
-function toSubAgents(openCalls: SessionCalls['openCalls']): ReadonlyMap<string, string> {
-  const calls = new Map(
-    openCalls.flatMap(({ spec }) =>
-      spec.child === undefined ? [] : [[spec.child.sessionId, spec] as const],
-    ),
-  );
-  const topCallOf = ({ runId, toolCallId }: CallSpec): string => {
-    const above = calls.get(sessionOfRun(runId));
-    return above === undefined ? toolCallId : topCallOf(above);
-  };
-  return new Map([...calls].map(([sessionId, spec]) => [sessionId, topCallOf(spec)]));
 }
 
 /** Returns true for a reader that has part of the newest turn and wants the rest. */
@@ -162,16 +94,14 @@ async function isWithdrawn(
   return false;
 }
 
-function toPosition(
-  { contentReplayEnabled = true }: ChatDeps,
-  { resumeFromSequence, request }: HandleChatStreamParams,
-): ResumePosition | undefined {
+function toPosition({ deps, params }: Chat): ResumePosition | undefined {
+  const { resumeFromSequence, request } = params;
   const position: ResumePosition | undefined =
     resumeFromSequence === undefined
       ? request && readResumePosition(request.headers)
       : { sequence: resumeFromSequence, kind: 'whole' };
   // Such a page has everything up to its position.
-  const isSeen = !contentReplayEnabled && position?.kind === 'whole';
+  const isSeen = deps.contentReplayEnabled === false && position?.kind === 'whole';
   return isSeen ? { ...position, kind: 'seen' } : position;
 }
 

@@ -25,7 +25,6 @@ export type Action =
 /** The object of an action. Lists of a tenant name no session. */
 export interface Subject {
   session?: { sessionId: string; owner: string; tenant?: string | undefined; agent: string };
-  /** The call that is answered. */
   call?: Pick<CallSpec, 'toolCallId' | 'toolName' | 'kind' | 'input'>;
 }
 
@@ -64,7 +63,6 @@ function missingRole(caller: Caller, action: Action, { session }: Subject): Role
   return isOwner(session, caller) || holdsRole(caller.roles, needed) ? undefined : needed;
 }
 
-/** The rules that decide what callers may do. */
 export interface AuthorityDeps {
   /** Default: `authorizeByRole`. */
   authorize?: Authorize | undefined;

@@ -26,7 +26,6 @@ import {
 } from './resume-intent.js';
 import { isSameContent } from './user-messages.js';
 
-/** A chat request, parsed. */
 export interface Request {
   /** True for GET and HEAD. */
   isRead: boolean;
@@ -52,19 +51,15 @@ export interface KnownSession {
 
 export interface Facts {
   request: Request;
-  /** Undefined if the session does not exist. */
   session?: KnownSession | undefined;
   agents: AddressedAgents;
   /** The agent of new conversations, unless the request names one. */
   defaultAgent?: string | undefined;
 }
 
-/** The response that a request gets. */
 export type Ask =
-  /** The response is a 204. */
   | { kind: 'nothing' }
   | { kind: 'refuse'; error: HelixError }
-  /** The reader follows the newest turn. */
   | { kind: 'attach'; record: SessionRecord }
   /** The turn is being repeated already: the client sees it from its beginning. */
   | { kind: 'replay' }
@@ -77,7 +72,6 @@ export type Ask =
   /** The request brings new messages, stored after the answers that came with them. */
   | { kind: 'say'; agent: string; messages: readonly UserMessage[]; answers?: ResumeIntents };
 
-/** The part of a session to read before a request is classified. */
 export type Need = 'record' | 'calls' | 'transcript';
 
 /** Returns the part of the session that classifying the request needs. Pure. */

@@ -1,9 +1,7 @@
-import { toActor, toCaller } from './access.js';
 import type { ChunkOf, FinishReason, StreamMessage } from '../../protocol/chunk.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import { LIMITS } from '../../protocol/limits.js';
 import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import type { AnswerResult } from '../../runs/record/answers.js';
@@ -11,13 +9,14 @@ import { formatSse, SSE_DONE } from '../parts/sse.js';
 import { toNoticeEvents } from '../parts/message-events.js';
 import type { UIStreamPart } from '../parts/ui-stream-part.js';
 import { replayRange } from '../turns/replay-range.js';
-import type { TurnSpan } from '../turns/turn-progress.js';
-import { streamSpan, toReader, toTailSpan } from './attach-turn.js';
+import { toTurnSpan, type TurnSpan } from '../turns/turn-progress.js';
+import { streamSpan, toReader } from './attach-turn.js';
+import { toActor } from './access.js';
 import { judged, toAnswerOptions } from './authority.js';
 import type { KnownSession } from './classify.js';
 import { copyIsBehind } from './refusals.js';
 import { toLastStep, type RejectedIntent, type ResumeIntents } from './resume-intent.js';
-import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
+import type { Chat, ChatReply } from './types.js';
 
 /**
  * Returns the reply to answers that were posted without a new message.
@@ -26,25 +25,24 @@ import type { ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
  * posted answers are stored
  */
 export async function continueTurn(
-  deps: ChatDeps,
-  params: HandleChatStreamParams,
+  chat: Chat,
   session: KnownSession | undefined,
   submission: Submission,
 ): Promise<ChatReply> {
   const { resumedAt, rejected, stored } = submission;
-  const copy = params.messages.findLast(({ role }) => role === 'assistant');
+  const copy = chat.params.messages.findLast(({ role }) => role === 'assistant');
   if (session === undefined) return reject(copy, rejected);
   if (resumedAt !== undefined) {
-    const from = await findTailStart(deps.streamManager, session, stored, copy);
+    const from = await findTailStart(chat.deps.streamManager, session, stored, copy);
     const { record, openCalls = [] } = session;
     const until = { kind: 'live', after: resumedAt } as const;
-    const tail = await streamTail(deps, params, { record, openCalls }, { from, until });
+    const tail = await streamTail(chat, { record, openCalls }, { from, until });
     return tellRejected(tail, rejected);
   }
   if (rejected.some(({ reason }) => reason === 'kind-mismatch')) {
     throw toAnswerError('kind_mismatch');
   }
-  const tail = await repeatTail(deps, params, copy, submission);
+  const tail = await repeatTail(chat, copy, submission);
   if (tail !== undefined) return tail;
   return stored.length > 0
     ? waitForMore(session.record, copy, rejected)
@@ -53,14 +51,13 @@ export async function continueTurn(
 
 /** Streams the rest of the turn after the page's position. */
 async function streamTail(
-  deps: ChatDeps,
-  params: HandleChatStreamParams,
+  chat: Chat,
   session: SessionCalls,
   tail: { from: number; until?: TurnSpan['until'] },
 ): Promise<ChatReply> {
-  const seen = await judged(deps, toCaller(params), session);
-  const span = { ...toTailSpan(seen, tail.from, toReader(deps, params)), ...tail };
-  return streamSpan(deps, span, session.record);
+  const seen = await judged(chat.deps, chat.caller, session);
+  const span = { ...toTurnSpan(seen, toReader(chat)), isTail: true, ...tail };
+  return streamSpan(chat, span, session.record.runId);
 }
 
 /** Returns a notice: the valid answers are stored, and the run waits for others. */
@@ -126,38 +123,36 @@ function toNotice(
  * Returns undefined if the newest turn asked for none of them.
  */
 async function repeatTail(
-  deps: ChatDeps,
-  params: HandleChatStreamParams,
+  chat: Chat,
   copy: PostedMessage | undefined,
   { stored, rejected }: Submission,
 ): Promise<ChatReply | undefined> {
+  const { stateStore, streamManager } = chat.deps;
   // This reads again: another client may have answered the rest of the batch since the first read.
-  const session = await deps.stateStore.sessions.withCalls(params.sessionId);
+  const session = await stateStore.sessions.withCalls(chat.sessionId);
   if (session === undefined) return undefined;
   const { record } = session;
   const known = rejected.filter(({ reason }) => reason !== 'stale-run');
   const calls = new Set([...stored, ...known.map(({ toolCallId }) => toolCallId)]);
-  const from = calls.size === 0 ? undefined : await findPause(deps, record, calls);
+  const from = calls.size === 0 ? undefined : await findPause(streamManager, record, calls);
   if (from === undefined) return undefined;
   if (isAhead(copy, calls)) throw copyIsBehind();
   if (record.stream === 'paused' && record.pauseSequence <= from) {
     return waitForMore(record, copy, rejected);
   }
-  return streamTail(deps, params, session, { from });
+  return streamTail(chat, session, { from });
 }
 
 /** Returns the sequence of the newest turn's pause that asked for the newest of these calls. */
 async function findPause(
-  deps: ChatDeps,
-  record: SessionRecord,
+  log: Pick<StreamManager, 'read'>,
+  { sessionId, turnStartSequence, sequence: newest }: SessionRecord,
   calls: ReadonlySet<string>,
 ): Promise<number | undefined> {
   let isAsked = false;
   let pause: number | undefined;
-  for (let cursor = record.turnStartSequence; cursor < record.sequence;) {
-    const page = await deps.streamManager.read(record.sessionId, cursor, LIMITS.replayPage);
+  for await (const page of replayRange(log, sessionId, turnStartSequence, newest)) {
     for (const { sequence, message } of page) {
-      cursor = sequence;
       if (isAsking(message) && calls.has(message.toolCallId)) {
         isAsked = true;
         pause = undefined;
@@ -165,7 +160,6 @@ async function findPause(
         pause ??= sequence;
       }
     }
-    if (page.length === 0) break;
   }
   return pause;
 }
@@ -184,7 +178,6 @@ function isAhead(copy: PostedMessage | undefined, calls: ReadonlySet<string>): b
   return last.length > 0 && !last.some((part) => calls.has(String(part['toolCallId'])));
 }
 
-/** The outcome of posted answers. */
 export interface Submission {
   /** Ids of calls whose answers were stored. */
   stored: string[];
@@ -201,15 +194,14 @@ export interface Submission {
  * call still waits, and only the page can correct it
  */
 export async function submitAnswers(
-  deps: ChatDeps,
-  params: HandleChatStreamParams,
+  { deps, params, caller, sessionId }: Chat,
   session: Partial<SessionCalls> | undefined,
   { intents, rejected }: ResumeIntents,
 ): Promise<Submission> {
-  const { sessionId, userId: by } = params;
+  const { userId: by } = params;
   const { record, openCalls } = session ?? {};
   const known = record && openCalls && { record, openCalls };
-  const answerer = toAnswerOptions(deps, toCaller(params), toActor(params), known);
+  const answerer = toAnswerOptions(deps, caller, toActor(params), known);
   const options = { ...answerer, isPosted: true };
   const submission: Submission = { stored: [], rejected: [...rejected] };
   let unfit: HelixError | undefined;

@@ -53,7 +53,6 @@ const Posted = z.object({
   messageId: z.string().optional(),
 });
 
-/** Returns the headers that name a reply's session and run. */
 export function toReplyHeaders(
   sessionId: string,
   { runId }: Pick<ChatReply, 'runId'> = {},
@@ -65,7 +64,6 @@ export function toReplyHeaders(
   };
 }
 
-/** Returns the body of a refusal. */
 export function toProblem({ message, code, detail }: HelixError): ProblemBody {
   return { error: message, code, detail: toShown(detail) };
 }

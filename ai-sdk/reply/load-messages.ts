@@ -48,7 +48,6 @@ export async function loadUIMessages(
   return toPage(await loadAllUIMessages(stateStore, sessionId, options), page.data);
 }
 
-/** Loads a whole conversation. */
 export async function loadAllUIMessages(
   stateStore: HistoryStore,
   sessionId: string,
@@ -70,7 +69,6 @@ export function getUIMessages(
   return loadUIMessages(stateStore, sessionId, options);
 }
 
-/** Reads a store's conversations as UI messages. */
 export interface UIMessageStore {
   getUIMessages: (sessionId: string, options?: LoadUIMessagesOptions) => Promise<UIMessagePage>;
   getAllUIMessages: (sessionId: string, options?: LoadAllUIMessagesOptions) => Promise<UIMessage[]>;

@@ -23,7 +23,6 @@ export interface HandleChatStreamParams extends Partial<Caller> {
    * it on GET as on POST, or a reconnect gets a 204.
    */
   userId?: string | undefined;
-  /** Default metadata of user messages. */
   metadata?: Record<string, string> | undefined;
   /** Source of the resume position and the client's profile. GET reads, other methods post. */
   request?: IncomingRequest | undefined;
@@ -42,6 +41,15 @@ export interface HandleChatStreamParams extends Partial<Caller> {
    * the session's newest snapshot.
    */
   sawActiveSince?: number | null | undefined;
+}
+
+/** One request: the host's parts, who asks, and for which session. */
+export interface Chat {
+  deps: ChatDeps;
+  params: HandleChatStreamParams;
+  caller: Caller;
+  /** Id under which the session is stored, or would be. */
+  sessionId: string;
 }
 
 /** The answer to a request, before any transport. `runId` is the session's newest run. */
@@ -68,7 +76,6 @@ export type StreamedReply = Extract<ChatReply, { kind: 'stream' }>;
 type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'stop' | 'submitToolResult' | 'expireCalls'> &
   Partial<Pick<Runs, 'mayApprove'>>;
 
-/** Dependencies of the bridge. */
 export interface ChatDeps {
   executor: ChatRuns;
   /**

@@ -11,7 +11,6 @@ import type { Store } from '../../store/contract/store.js';
 import { isOwner, type Caller } from './access.js';
 
 export interface UserMessageOptions {
-  /** Default metadata. */
   metadata?: Record<string, unknown> | undefined;
   /** Hosts from which files may be named by URL; `data:` URLs are always taken. */
   allowedFileHosts?: readonly string[] | undefined;

@@ -5,8 +5,8 @@ import type { StagedChanges, CustomState } from '../../store/contract/documents.
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { toMessageEvents } from '../parts/message-events.js';
 import { replayRange } from './replay-range.js';
-import { StreamTransformer } from '../parts/stream-transformer.js';
 import { findTurnOrigin, isBeyond } from './turn-origin.js';
+import { createTransformer, toTurnSpan } from './turn-progress.js';
 import type { UIMessage } from '../parts/ui-message.js';
 import type { Store } from '../../store/contract/store.js';
 import { fitChanges } from '../../store/record/apply-changes.js';
@@ -24,22 +24,10 @@ export async function readPartialTurn(
   streamManager: Pick<StreamManager, 'read'>,
   view: SessionView,
 ): Promise<PartialTurn> {
-  const { record, openCalls } = view;
-  const waiting = new Set(
-    openCalls.filter(({ state }) => state === 'waiting').map(({ spec }) => spec.toolCallId),
-  );
-  const withheld = new Set(
-    openCalls.filter(({ mayDecide }) => mayDecide === false).map(({ spec }) => spec.toolCallId),
-  );
-  const { sessionId, sequence } = record;
+  const { sessionId, sequence } = view.record;
   const { from, stored } = await findTurnOrigin(streamManager, view);
-  const transformer = new StreamTransformer({
-    generateMessageId: () => record.messageId,
-    agentId: sessionId,
-    isTail: stored !== undefined,
-    isAnswered: (toolCallId) => !waiting.has(toolCallId),
-    isWithheld: (toolCallId) => withheld.has(toolCallId),
-  });
+  const span = { ...toTurnSpan(view, { profile: 'common' }), isTail: stored !== undefined };
+  const transformer = createTransformer(span);
   const changes: StagedChanges[] = [];
   const events = transformer.start();
   if (stored !== undefined) events.push(...toMessageEvents(stored.message, 'common'));

@@ -11,7 +11,6 @@ import { replayRange } from './replay-range.js';
 import { isBeyond } from './turn-origin.js';
 import { isStop, TurnProgress, type TurnReader, type TurnSpan } from './turn-progress.js';
 
-/** The reading half of a log. */
 export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
 
 /** Size of the pieces of a replay, in characters: few writes, and a small buffer. */

@@ -1,5 +1,8 @@
 import type { ChunkOf, LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { mergeDeltas } from '../../protocol/combine-streams.js';
+import { sessionOfRun } from '../../protocol/ids.js';
+import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
+import type { SessionCalls } from '../../store/contract/sessions.js';
 import { toControlPart } from '../parts/content-parts.js';
 import { StreamBrokenError } from '../parts/errors.js';
 import { SSE_DONE, toFrames } from '../parts/sse.js';
@@ -49,15 +52,7 @@ export class TurnProgress {
     this.#position = span.from;
     this.#sessionId = span.sessionId;
     this.#attachedAt = span.until.kind === 'live' ? span.until.after : span.until.upTo;
-    this.#transformer = new StreamTransformer({
-      generateMessageId: () => span.messageId,
-      agentId: span.sessionId,
-      profile: span.profile,
-      subAgents: span.showsSubAgents === true ? (span.subAgents ?? new Map()) : undefined,
-      isTail: span.isTail,
-      isAnswered: (toolCallId) => isAnswered(span, toolCallId, this.#position),
-      isWithheld: (toolCallId) => this.#withheld.has(toolCallId),
-    });
+    this.#transformer = createTransformer(span, () => this.#position, this.#withheld);
     this.write(this.#transformer.start());
   }
 
@@ -124,7 +119,6 @@ export class TurnProgress {
     return this.#transformer.reopen();
   }
 
-  /** Returns the pending frames and clears them. */
   take(): string {
     const text = this.#text;
     this.#text = '';
@@ -153,12 +147,57 @@ export function isStop(sessionId: string, message: StreamMessage): boolean {
   return message.agentId === sessionId;
 }
 
-function isAnswered(span: TurnSpan, toolCallId: string, position: number): boolean {
-  if (span.waiting === undefined || position > span.waiting.asOf) return false;
-  return !span.waiting.calls.has(toolCallId);
+export function createTransformer(
+  span: TurnSpan,
+  positionOf = (): number => span.from,
+  withheld = span.withheld,
+): StreamTransformer {
+  const { waiting } = span;
+  return new StreamTransformer({
+    generateMessageId: () => span.messageId,
+    agentId: span.sessionId,
+    profile: span.profile,
+    subAgents: span.showsSubAgents === true ? (span.subAgents ?? new Map()) : undefined,
+    isTail: span.isTail,
+    isAnswered: (toolCallId) =>
+      waiting !== undefined && positionOf() <= waiting.asOf && !waiting.calls.has(toolCallId),
+    isWithheld: (toolCallId) => withheld?.has(toolCallId) === true,
+  });
 }
 
-/** A reader of a turn, and what its client supports. */
+/** Returns the span of the whole newest turn, as far as it is known. */
+export function toTurnSpan({ record, openCalls }: SessionCalls, reader: TurnReader): TurnSpan {
+  const { sessionId, messageId, sequence, turnStartSequence: from, stream } = record;
+  const idsOf = (is: (call: OpenCall) => boolean): Set<string> =>
+    new Set(openCalls.filter(is).map(({ spec }) => spec.toolCallId));
+  return {
+    sessionId,
+    messageId,
+    from,
+    until:
+      stream === 'active' ? { kind: 'live', after: sequence } : { kind: 'stored', upTo: sequence },
+    isTail: false,
+    waiting: { calls: idsOf(({ state }) => state === 'waiting'), asOf: sequence },
+    withheld: idsOf(({ mayDecide }) => mayDecide === false),
+    subAgents: toSubAgents(openCalls),
+    ...reader,
+  };
+}
+
+/** Maps sub-agents' sessions at any depth to the calls; a tail lacks their announcements. */
+function toSubAgents(openCalls: readonly OpenCall[]): ReadonlyMap<string, string> {
+  const calls = new Map(
+    openCalls.flatMap(({ spec }) =>
+      spec.child === undefined ? [] : [[spec.child.sessionId, spec] as const],
+    ),
+  );
+  const topCallOf = ({ runId, toolCallId }: CallSpec): string => {
+    const above = calls.get(sessionOfRun(runId));
+    return above === undefined ? toolCallId : topCallOf(above);
+  };
+  return new Map([...calls].map(([sessionId, spec]) => [sessionId, topCallOf(spec)]));
+}
+
 export interface TurnReader {
   profile: StreamProfile;
   /** Default: `dynamic`. */
@@ -169,7 +208,6 @@ export interface TurnReader {
   viewer?: Viewer;
 }
 
-/** The part of a turn that a response carries. */
 export interface TurnSpan extends TurnReader {
   sessionId: string;
   messageId: string;

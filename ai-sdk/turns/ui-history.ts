@@ -17,7 +17,6 @@ export function toSettledMessages(
   return convertToUIMessages(rows.filter(isSettled), options);
 }
 
-/** Converts the whole conversation, including calls that wait. */
 export function toAllMessages(
   { record, rows, openCalls }: SessionView,
   options: ConvertOptions = {},

@@ -1,13 +1,16 @@
 import fc from 'fast-check';
-import type { UIMessage } from '../../ai-sdk/index.js';
 import { createChatFetch } from '../support/chat-fetch.js';
-import { createFakeRuntime } from '../support/fake-runtime.js';
-import { FakeSession } from '../support/fake-session.js';
 import { createStockChat, MAJORS, untilReady } from '../support/stock-chat.js';
-import { turns, type Happening } from './fake-turn.js';
 import { nextTurn } from './recorded/next-turn.js';
+import { createBridge } from './recorded/page.js';
+import { createPlayer, type Player } from './recorded/play-transitions.js';
+import { readRecordedTurns, splitAppends } from './recorded/recorded-turns.js';
+import { withoutLog } from './recorded/without-log.js';
 
-const MESSAGE = { role: 'user' as const, id: 'u1', parts: [{ type: 'text' as const, text: 'go' }] };
+const turns = readRecordedTurns().map(({ name, transitions }) => ({
+  name,
+  transitions: splitAppends(transitions),
+}));
 
 const PROFILES = MAJORS.flatMap(([name, library]) => [
   { name, library, profile: 'common' },
@@ -15,62 +18,70 @@ const PROFILES = MAJORS.flatMap(([name, library]) => [
 ]);
 
 interface Attached {
-  messages: UIMessage[];
+  messages: object[];
   status: string;
   error: string | undefined;
 }
 
 describe.each(PROFILES)('$name, profile $profile', ({ library, profile }) => {
   it('a replay rebuilds from rows what the log would have sent, and continues live', async () => {
+    const moments = fc.record({
+      turn: fc.constantFrom(...turns),
+      joinAt: fc.nat(1_000),
+      loss: fc.nat(1_000),
+    });
     await fc.assert(
-      fc.asyncProperty(turns, fc.nat(), fc.nat(), async (turn, moment, loss) => {
-        const joinAt = moment % (turn.length + 1);
-        const whole = await attach(turn, joinAt, () => undefined);
-        const cut = await attach(turn, joinAt, (session) => {
-          loseChunks(session, loss);
-        });
-        expect(cut).toEqual(whole);
+      fc.asyncProperty(moments, async ({ turn: { transitions }, joinAt, loss }) => {
+        const count = 1 + (joinAt % transitions.length);
+        const whole = await attach(transitions.length - count, transitions, 0);
+        expect(await attach(transitions.length - count, transitions, loss)).toEqual(whole);
       }),
-      { numRuns: 30 },
+      { numRuns: 25 },
     );
   });
 
-  /** What a page has that joined at this moment and stayed until the turn's next stop. */
+  /** What a page has that joined with so many transitions ahead, and stayed until the turn's next stop. */
   async function attach(
-    turn: Happening[],
-    joinAt: number,
-    prepare: (session: FakeSession) => void,
+    ahead: number,
+    transitions: (typeof turns)[number]['transitions'],
+    loss: number,
   ): Promise<Attached> {
-    const runtime = createFakeRuntime();
-    const session = new FakeSession('s1');
-    runtime.sessions.set('s1', session);
-    session.begin(MESSAGE);
-    for (const happen of turn.slice(0, joinAt)) happen(session);
-    prepare(session);
-    // As after a snapshot that was taken while the turn was active.
-    session.record.activeSnapshotTurn = 1;
-    const { fetch, texts } = createChatFetch(runtime, { headers: { 'x-ai-sdk-profile': profile } });
-    const chat = createStockChat(library, { id: 's1', fetch });
-    const isLive = session.record.stream === 'active';
+    const player = createPlayer(transitions);
+    while (player.ahead().length > ahead) await player.play();
+    const { sessionId, store, streamManager } = player;
+    const record = await store.sessions.read(sessionId);
+    const start = record?.turnStartSequence ?? 0;
+    const lost = start + (loss % ((await mostToLose(player)) - start + 1));
+    const bridge = { ...createBridge(player), streamManager: withoutLog(streamManager, lost) };
+    const { fetch, texts } = createChatFetch(bridge, {
+      headers: { 'x-ai-sdk-profile': profile },
+      caller: { userId: 'ann' },
+      // As after a snapshot that was taken while the turn was active.
+      sawActiveSince: start,
+    });
+    const chat = createStockChat(library, { id: sessionId, fetch });
     const reading = chat.resumeStream();
-    if (isLive) {
+    if (record?.stream === 'active') {
       while (texts[0]?.includes('data: ') !== true) await nextTurn();
-      for (const happen of turn.slice(joinAt)) {
-        happen(session);
+      while (player.ahead().length > 0) {
+        const now = await store.sessions.read(sessionId);
+        if (now?.stream !== 'active' || now.turn !== record.turn) break;
+        await player.play();
         await nextTurn();
       }
     }
     await reading;
     await untilReady(chat);
-    return { messages: chat.messages, status: chat.status, error: chat.error?.message };
+    // The recordings are older than the mark of a cut reply in the log.
+    const messages = chat.messages.map(({ metadata: _cut, ...message }) => message);
+    return { messages, status: chat.status, error: chat.error?.message };
   }
 });
 
-/** Removes the oldest chunks of the turn; never any of the step that is being written. */
-function loseChunks({ entries, record }: FakeSession, seed: number): void {
-  const running = entries.findIndex(
-    ({ message }) => 'step' in message && message.step > record.committedStep,
-  );
-  const most = running < 0 ? entries.length : running;
-  entries.splice(0, seed % (most + 1));
+/** The newest sequence of the turn that may be gone; never any of the step that is being written. */
+async function mostToLose({ sessionId, store, streamManager }: Player): Promise<number> {
+  const { committedStep = 0, turnStartSequence = 0 } = (await store.sessions.read(sessionId)) ?? {};
+  const entries = await streamManager.read(sessionId, turnStartSequence, 1_000);
+  const running = entries.find(({ message }) => 'step' in message && message.step > committedStep);
+  return (running?.sequence ?? (entries.at(-1)?.sequence ?? turnStartSequence) + 1) - 1;
 }

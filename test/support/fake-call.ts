@@ -1,8 +1,6 @@
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { formatApprovalId } from '../../protocol/ids.js';
-import type { ToolRow } from '../../protocol/rows.js';
 import type { CallKind } from '../../protocol/run.js';
-import type { OpenCall } from '../../store/contract/call-record.js';
 
 /** A chunk without the fields that all chunks share. */
 export type Bare<T = StreamChunk> = T extends StreamChunk
@@ -34,17 +32,4 @@ export function toOpening(runId: string, { id, name, kind, input = {}, invalid }
   }
   const mark = kind === 'client' ? {} : { providerExecuted: true };
   return { type: 'tool_start', ...call, arguments: input as Record<string, unknown>, ...mark };
-}
-
-/** Returns the call as the session keeps it until the next step. */
-export function toOpenCall(
-  runId: string,
-  step: number,
-  { id, name, kind = 'server', input = {}, invalid }: FakeCall,
-): OpenCall {
-  const approvalId = kind === 'approval' ? { approvalId: formatApprovalId(runId, id) } : {};
-  const spec = { toolCallId: id, toolName: name, kind, input, runId, step, ...approvalId };
-  const row: ToolRow = { role: 'tool', toolCallId: id, toolName: name, error: invalid ?? '' };
-  if (invalid !== undefined) return { spec, state: 'settled', row };
-  return { spec, state: kind === 'server' ? 'open' : 'waiting' };
 }

@@ -1,10 +1,6 @@
 import { useCallback, useState, type ReactElement } from 'react';
-import type {
-  AnswerBody,
-  PendingQuestion,
-  WaitingSession,
-  WaitingSessions,
-} from '../../protocol/http.js';
+import type { AnswerBody } from '../../protocol/http.js';
+import type { PendingQuestion, WaitingSession, WaitingSessions } from '../../protocol/replies.js';
 import { toWords } from '../../protocol/shown-call.js';
 import { AnswerForm } from './answer-form.js';
 import { pageFetch, type PageConfig, ask, type Fetch } from './api-client.js';

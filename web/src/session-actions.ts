@@ -1,11 +1,13 @@
 import type { UIMessage } from 'ai';
-import type { BusyPolicy, CheckpointsReply, ExtendReply } from '../../protocol/replies.js';
 import type {
   BusyPolicy,
+  CheckpointsReply,
+  ExtendReply,
   PendingQuestion,
   QueuedMessages,
   QueueReply,
-} from '../../protocol/http.js';
+} from '../../protocol/replies.js';
+import type { AnswerBody } from '../../protocol/http.js';
 import type { SubAgentReport } from '../../protocol/wire-events.js';
 import { ask, Refusal, request, withBody, type Fetch } from './api-client.js';
 

@@ -1,6 +1,6 @@
 import { getToolName } from 'ai';
 import { useState, type ReactElement } from 'react';
-import type { PendingQuestion } from '../../protocol/http.js';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { toWords, hashInput } from '../../protocol/shown-call.js';
 import { AnswerForm } from './answer-form.js';
 import { ApprovalForm } from './approval-form.js';

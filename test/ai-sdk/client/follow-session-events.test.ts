@@ -1,6 +1,6 @@
-import { followSessionEvents } from '../../../ai-sdk/client/follow-session-events.js';
+import { toStream } from '../../../ai-sdk/client/connections.js';
 import { toPatience } from '../../../ai-sdk/client/patience.js';
-import { toStream } from '../../../ai-sdk/client/sse-events.js';
+import { followSessionEvents } from '../../../ai-sdk/react/use-session-events.js';
 
 const eventOf = (sequence: number): Response =>
   new Response(`id: ${String(sequence)}\ndata: {"sequence":${String(sequence)}}\n\n`);
@@ -26,7 +26,7 @@ it('a conversation that does not exist from the beginning is an error', async ()
 });
 
 it('a stream of parts is read on when nothing was made of what arrived', async () => {
-  const stream = toStream(batches([], [1], [], [], [2, 3], []), new AbortController());
+  const stream = toStream(() => batches([], [1], [], [], [2, 3], []));
   const parts: number[] = [];
   for await (const part of stream) parts.push(part);
   expect(parts).toEqual([1, 2, 3]);

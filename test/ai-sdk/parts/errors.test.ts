@@ -10,8 +10,7 @@ import {
   ValidationError,
   type HandleChatStreamParams,
 } from '../../../ai-sdk/index.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
-import { user } from '../reply/ask.js';
+import { createAsking, user } from '../reply/ask.js';
 
 describe('errors of the chat handler', () => {
   it.each([
@@ -27,11 +26,11 @@ describe('errors of the chat handler', () => {
   });
 
   it('errors of the chat handler keep details in their cause, and out of their message', async () => {
-    const runtime = createFakeRuntime();
+    const { stateStore, ...runtime } = createAsking();
     const secret = new Error('redis://:password@host');
-    runtime.stateStore.sessions.read = () => Promise.reject(secret);
+    const sessions = { ...stateStore.sessions, read: () => Promise.reject(secret) };
     const asked = handleChatStream(
-      { ...runtime, defaultAgent: 'lab' },
+      { ...runtime, stateStore: { ...stateStore, sessions }, defaultAgent: 'lab' },
       { sessionId: 's1', messages: [user('u1')] },
     );
     const error: unknown = await asked.catch((thrown: unknown) => thrown);
@@ -41,7 +40,7 @@ describe('errors of the chat handler', () => {
   });
 
   it('errors of the chat handler report that the agent is missing', async () => {
-    const { executor, stateStore, streamManager } = createFakeRuntime();
+    const { executor, stateStore, streamManager } = createAsking();
     await expect(
       handleChatStream({ executor, stateStore, streamManager }, { sessionId: 's1', messages: [] }),
     ).rejects.toBeInstanceOf(ConfigurationError);
@@ -58,10 +57,7 @@ describe('fields that a host passes on from a request', () => {
     { messages: [user('u1')], messageId: {} },
   ])('a malformed chat request is refused: %j', async (body) => {
     const params = { sessionId: 's1', ...body } as unknown as HandleChatStreamParams;
-    const response = await handleChatStream(
-      { ...createFakeRuntime(), defaultAgent: 'lab' },
-      params,
-    );
+    const response = await handleChatStream({ ...createAsking(), defaultAgent: 'lab' }, params);
     // A stream would continue.
     if (response.status === 200) await response.body?.cancel();
     expect(response.status).toBe(400);

@@ -2,7 +2,7 @@ import { buildSnapshot, type HandleChatStreamDeps, type UIMessage } from '../../
 import { createLabAgent } from '../../../examples/lab/agent.js';
 import { AgentRegistry } from '../../../agents/index.js';
 import { createAnswers } from '../../../runs/record/answers.js';
-import { createChatFetch } from '../../support/chat-fetch.js';
+import { createChatFetch, parseFrames } from '../../support/chat-fetch.js';
 import { toComparable } from '../../support/compare-messages.js';
 import {
   createStockChat,
@@ -10,6 +10,7 @@ import {
   type StockChat,
   type StockChatOptions,
 } from '../../support/stock-chat.js';
+import { checkCommonKeys } from '../common-keys.js';
 import { nextTurn } from './next-turn.js';
 import type { Player } from './play-transitions.js';
 
@@ -27,6 +28,9 @@ export interface PageOptions {
   chat?: Pick<StockChatOptions, 'transport' | 'mostRequests'>;
 }
 
+/** Parts that a client was found to take. */
+const checked = new WeakMap<ChatLibrary, Set<string>>();
+
 /** A stock page that was loaded (again) from the conversation's snapshot. */
 export interface Page {
   chat: StockChat;
@@ -37,6 +41,8 @@ export interface Page {
   rests: () => Promise<void>;
   /** Message that the page has been following; undefined if there was nothing to follow. */
   shown: () => string | undefined;
+  /** Expects that the page's client takes the stored messages, and the parts that have arrived. */
+  checkParts: (stored: UIMessage[]) => Promise<void>;
   /** What the page has to have sent so far. */
   expected: ('GET' | 'POST')[];
 }
@@ -74,7 +80,7 @@ export async function loadPage(
   const snapshot = await buildSnapshot(player, { sessionId, caller: ANN });
   if (snapshot === null) throw new Error('there is no snapshot');
   const seen = snapshot.status === 'active' ? (snapshot.startSequence ?? 0) : null;
-  const { fetch } = createChatFetch(bridge, {
+  const { fetch, texts } = createChatFetch(bridge, {
     caller: ANN,
     ...(profile !== undefined && { headers: { 'x-ai-sdk-profile': profile } }),
     ...(hasCookies && { sawActiveSince: seen }),
@@ -100,6 +106,19 @@ export async function loadPage(
     chat,
     profile,
     expected,
+    checkParts: async (stored) => {
+      if (stored.length > 0) await library.validateUIMessages({ messages: stored });
+      const schema = library.uiMessageChunkSchema();
+      const known = checked.get(library) ?? new Set<string>();
+      checked.set(library, known);
+      for (const { part } of texts.splice(0).flatMap(parseFrames)) {
+        const text = JSON.stringify(part);
+        if (known.has(text)) continue;
+        known.add(text);
+        if (profile === undefined) checkCommonKeys(part);
+        expect(await schema.validate?.(part)).toMatchObject({ success: true });
+      }
+    },
     shown: () => shown,
     follow: async () => {
       expected.push('GET');
@@ -126,7 +145,9 @@ export async function loadPage(
 export async function expectStored(page: Page, player: Player): Promise<void> {
   const { chat } = page;
   const snapshot = await buildSnapshot(player, { sessionId: player.sessionId, caller: ANN });
-  const stored = comparable(asJson(snapshot?.messages ?? []));
+  const messages = asJson(snapshot?.messages ?? []);
+  await page.checkParts(messages);
+  const stored = comparable(messages);
   // A reply that failed before its first part is nothing to remember.
   const shown = comparable(chat.messages.filter(({ parts }) => parts.length > 0));
   expect(shown).toEqual(stored.slice(0, shown.length));

@@ -1,5 +1,12 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { z } from 'zod';
-import { AgentRegistry, defineAgent, defineTool } from '../../../agents/index.js';
+import {
+  AgentRegistry,
+  defineAgent,
+  defineTool,
+  type AgentDefinition,
+} from '../../../agents/index.js';
+import { createScriptedModel } from '../../../agents/scripted/scripted-model.js';
 import { handleChatStream, type HandleChatStreamDeps } from '../../../ai-sdk/index.js';
 import {
   createInProcessExecutor,
@@ -9,8 +16,6 @@ import type { PostedMessage } from '../../../protocol/http.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
-import type { Play } from '../../support/fake-runtime.js';
-import type { FakeSession } from '../../support/fake-session.js';
 
 export const user = (id: string, text = 'go'): PostedMessage => ({
   id,
@@ -18,28 +23,8 @@ export const user = (id: string, text = 'go'): PostedMessage => ({
   parts: [{ type: 'text', text }],
 });
 
-/** Asks twice in one step, and once more in the next. */
-export const asking: Play = async (session, _said, answers) => {
-  session.step();
-  session.say('May I?');
-  session.commit([
-    { id: 'c1', name: 'charge', kind: 'approval', input: { amount: 1 } },
-    { id: 'c2', name: 'charge', kind: 'approval', input: { amount: 2 } },
-  ]);
-  await answers();
-  settleApproved(session);
-  session.step();
-  session.say('And this?');
-  session.commit([{ id: 'c3', name: 'charge', kind: 'approval', input: { amount: 3 } }]);
-  await answers();
-  settleApproved(session);
-  session.step();
-  session.say('Done.');
-  session.commit();
-  session.end();
-};
-
-type Asking = Pick<MemoryStores, 'streamManager'> & {
+/** What serves a chat in this process. */
+export type ChatRuntime = Pick<MemoryStores, 'streamManager'> & {
   executor: { runs: InProcessExecutor['runs'] };
   stateStore: MemoryStores['store'];
   agents: AgentRegistry;
@@ -53,30 +38,50 @@ const charge = defineTool({
   execute: () => 'ok',
 });
 
-/** A runtime in this process whose agent asks as above, in each turn. */
-export function createAsking(): Asking {
-  const asks = (text: string, ...amounts: number[]) =>
-    parts.asks(
-      parts.text(text),
-      ...amounts.map((amount) => parts.call(`c${String(amount)}`, 'charge', { amount })),
-    );
-  const model = fakeModel((_, { prompt }) => {
-    const at = prompt.findLastIndex(({ role }) => role === 'user');
-    const steps = prompt.slice(at).filter(({ role }) => role === 'assistant').length;
-    return [asks('May I?', 1, 2), asks('And this?', 3)][steps] ?? parts.says('Done.');
-  });
-  const lab = defineAgent({ name: 'lab', systemPrompt: '', tools: [charge], llmConfig: { model } });
+const echo = defineTool({
+  name: 'echo',
+  description: 'Repeats a value.',
+  inputSchema: z.object({ value: z.unknown() }),
+  idempotent: true,
+  execute: ({ value }) => ({ value }),
+});
+
+/** A runtime in this process whose agent speaks as this model. */
+export function createRuntime(model: LanguageModelV4): ChatRuntime {
+  const tools = [charge, echo];
+  return runtimeOf(defineAgent({ name: 'lab', systemPrompt: '', tools, llmConfig: { model } }));
+}
+
+export function runtimeOf(agent: AgentDefinition): ChatRuntime {
   const stores = createMemoryStores();
-  const agents = new AgentRegistry([lab]);
+  const agents = new AgentRegistry([agent]);
   const executor = createInProcessExecutor({ agents, stores });
   const { store: stateStore, streamManager } = stores;
   return { executor: { runs: { ...executor.runs } }, stateStore, streamManager, agents };
 }
 
-function settleApproved(session: FakeSession): void {
-  for (const { state, spec } of [...session.openCalls]) {
-    if (state === 'approved') session.settle(spec.toolCallId, { output: 'ok' });
-  }
+/** A runtime whose agent does what the scripts in messages say. */
+export function createScripted(): ChatRuntime {
+  return createRuntime(createScriptedModel());
+}
+
+export const scripted = (id: string, ...script: object[]): PostedMessage =>
+  user(id, JSON.stringify({ script }));
+
+/** A runtime whose agent asks twice in one step and once more in the next, in each turn. */
+export function createAsking(): ChatRuntime {
+  const asks = (text: string, ...amounts: number[]) =>
+    parts.asks(
+      parts.text(text),
+      ...amounts.map((amount) => parts.call(`c${String(amount)}`, 'charge', { amount })),
+    );
+  return createRuntime(
+    fakeModel((_, { prompt }) => {
+      const at = prompt.findLastIndex(({ role }) => role === 'user');
+      const steps = prompt.slice(at).filter(({ role }) => role === 'assistant').length;
+      return [asks('May I?', 1, 2), asks('And this?', 3)][steps] ?? parts.says('Done.');
+    }),
+  );
 }
 
 interface Reply {
@@ -112,7 +117,7 @@ export const get = (
 export const GUARD = ['start-step', 'message-metadata', 'finish-step', 'finish'];
 
 /** A runtime whose session `s1` has asked twice and waits. */
-export async function startAsking(): Promise<Asking> {
+export async function startAsking(): Promise<ChatRuntime> {
   const runtime = createAsking();
   await ask(runtime, [user('u1')]);
   return runtime;

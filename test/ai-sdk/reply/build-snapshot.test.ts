@@ -5,10 +5,10 @@ import {
   type Caller,
 } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
+import { createGatedAgent } from '../../support/gated-agent.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';
-import { ask, startAsking, user } from './ask.js';
+import { ask, createAsking, runtimeOf, startAsking, user } from './ask.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
 describe('buildSnapshot', () => {
@@ -67,53 +67,34 @@ describe('buildSnapshot', () => {
   });
 
   it('buildSnapshot includes the partial reply of an active run on request', async () => {
-    const runtime = createFakeRuntime((session) => {
-      session.step();
-      session.say('Half a ');
-      session.say('sentence');
-      return Promise.resolve();
-    });
-    const deps = { ...runtime, defaultAgent: 'lab' };
-    const running = await handleChatStream(deps, { sessionId: 's1', messages: [user('u1')] });
-    await until('the run speaks', () => runtime.sessions.get('s1')?.entries.length === 3);
-    const snapshot = await snapshotOf(runtime, 's1', { includePartialContent: true });
+    const gated = createGatedAgent(undefined, 'lab');
+    const deps = { ...runtimeOf(gated.agent), defaultAgent: 'lab' };
+    const off = { ...deps, contentReplayEnabled: false };
+    const messages = [user('u1', 'speak on')];
+    const running = await handleChatStream(deps, { sessionId: 's1', messages });
+    await gated.reached('on');
+    await until('the run speaks', async () => (await snapshotOf(off, 's1'))?.messages.length === 2);
+    const snapshot = await snapshotOf(deps, 's1', { includePartialContent: true });
     expect(snapshot?.messages.at(-1)).toMatchObject({
       id: 'msg-1',
-      parts: [
-        { type: 'step-start' },
-        { type: 'text', text: 'Half a sentence', state: 'streaming' },
-      ],
+      parts: [{ type: 'step-start' }, { type: 'text', text: 'Once upon', state: 'streaming' }],
     });
     // The same for hosts that do not replay turns.
-    const off = { ...runtime, contentReplayEnabled: false };
-    expect(await snapshotOf(off, 's1')).toMatchObject({
-      messages: snapshot?.messages,
-      streamSequence: 3,
-    });
+    const { messages: shown, streamSequence } = snapshot ?? {};
+    expect(await snapshotOf(off, 's1')).toMatchObject({ messages: shown, streamSequence });
     // What follows its position, and nothing of what such a page has.
-    const rest = await handleChatStream(
-      { ...deps, contentReplayEnabled: false },
-      {
-        sessionId: 's1',
-        messages: [],
-        request: { method: 'GET', headers: new Headers({ 'x-resume-from-sequence': '2' }) },
-      },
-    );
-    const reader = rest.body?.getReader();
-    let text = '';
-    while (!text.includes('sentence')) {
-      text += new TextDecoder().decode((await reader?.read())?.value);
-    }
-    expect(text).not.toContain('Half');
-    await reader?.cancel();
+    const headers = new Headers({ 'x-resume-from-sequence': String(streamSequence) });
+    const request = { method: 'GET', headers };
+    const rest = await handleChatStream(off, { sessionId: 's1', messages: [], request });
+    gated.open('on');
+    const text = await rest.text();
+    expect(text).toContain(' a time');
+    expect(text).not.toContain('Once');
     await running.body?.cancel();
   });
 
   it('buildSnapshot leaves out hidden messages', async () => {
-    const runtime = createFakeRuntime((session) => {
-      session.end();
-      return Promise.resolve();
-    });
+    const runtime = createAsking();
     await ask(runtime, [{ ...user('h1'), metadata: { hidden: true } }, user('u1')]);
     const snapshot = await snapshotOf(runtime, 's1');
     expect(snapshot?.messages.map(({ id }) => id)).toEqual(['u1', 'msg-1']);

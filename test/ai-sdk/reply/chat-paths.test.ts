@@ -1,26 +1,29 @@
 import { handleChatStream } from '../../../ai-sdk/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
-import { ask, asking, createAsking, get, GUARD, startAsking, user } from './ask.js';
+import { createGatedAgent } from '../../support/gated-agent.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
-
-interface Part {
-  type: string;
-  transient?: true;
-}
+import { createBridge } from '../recorded/page.js';
+import { createPlayer, type Player } from '../recorded/play-transitions.js';
+import { readRecordedTurns, splitAppends } from '../recorded/recorded-turns.js';
+import { withoutLog } from '../recorded/without-log.js';
+import {
+  ask,
+  createAsking,
+  createScripted,
+  get,
+  runtimeOf,
+  scripted,
+  startAsking,
+  user,
+} from './ask.js';
 
 describe('user messages (paths 1, 2, 4)', () => {
   it('a new message continues the same session', async () => {
-    const runtime = createFakeRuntime((session) => {
-      session.step();
-      session.say('Hi.');
-      session.commit();
-      session.end();
-      return Promise.resolve();
-    });
-    const first = await ask(runtime, [user('u1')]);
+    const runtime = createScripted();
+    const first = await ask(runtime, [scripted('u1', { say: 'Hi.' })]);
     expect(parseFrames(first.text)[0]?.part).toEqual({ type: 'start', messageId: 'msg-1' });
-    const second = await ask(runtime, [user('u2')], { 'x-existing-message-id': 'msg-1' });
+    const existing = { 'x-existing-message-id': 'msg-1' };
+    const second = await ask(runtime, [scripted('u2', { say: 'Hi.' })], existing);
     expect(parseFrames(second.text)[0]?.part).toEqual({ type: 'start', messageId: 'msg-3' });
   });
 
@@ -33,13 +36,11 @@ describe('user messages (paths 1, 2, 4)', () => {
   });
 
   it('one of an older turn is not replayed into the page', async () => {
-    const runtime = createFakeRuntime((session) => {
-      session.end();
-      return Promise.resolve();
-    });
-    await ask(runtime, [user('u1')]);
-    await ask(runtime, [user('u2')]);
-    expect((await ask(runtime, [user('u1')])).status).toBe(409);
+    const runtime = createScripted();
+    const [first, second] = [scripted('u1', {}), scripted('u2', {})];
+    await ask(runtime, [first]);
+    await ask(runtime, [second]);
+    expect((await ask(runtime, [first])).status).toBe(409);
   });
 
   it('while a call waits, the new message supersedes it', async () => {
@@ -48,38 +49,38 @@ describe('user messages (paths 1, 2, 4)', () => {
     expect(reply.status).toBe(200);
     expect(reply.headers.get('x-run-id')).toMatch(/^s1:2-/);
   });
+});
 
-  it('while the agent answers, another message is refused', async () => {
-    const runtime = createFakeRuntime();
-    const deps = { ...runtime, defaultAgent: 'lab' };
-    const running = await handleChatStream(deps, { sessionId: 's1', messages: [user('u1')] });
+describe('an active turn', () => {
+  it('refuses another message; a GET replays it from its beginning, and continues live', async () => {
+    const gated = createGatedAgent(undefined, 'lab');
+    const runtime = { ...runtimeOf(gated.agent), defaultAgent: 'lab' };
+    const messages = [user('u1', 'speak up')];
+    const running = await handleChatStream(runtime, { sessionId: 's1', messages });
+    await gated.reached('up');
     const reply = await ask(runtime, [user('u2')]);
     expect(reply.status).toBe(409);
     expect(JSON.parse(reply.text)).toMatchObject({ code: 'agent_already_running' });
-    await running.body?.cancel();
-  });
-});
-
-describe('GET (paths 5, 6)', () => {
-  it('a GET replays the active turn from its beginning, and continues live', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
-    const session = runtime.sessions.get('s1');
-    session?.resume();
     const request = { method: 'GET', headers: new Headers() };
     const { body } = await handleChatStream(runtime, { sessionId: 's1', messages: [], request });
     const [seen, whole] = body?.tee() ?? [];
     // It has begun before the turn ends.
     await seen?.getReader().read();
-    session?.end('interrupted');
-    const parts = parseFrames(await new Response(whole).text()).map(({ part }) => part as Part);
-    const types = parts.flatMap(({ type, transient }) => (transient === true ? [] : [type]));
-    expect(types.slice(0, 3)).toEqual(['start', 'start-step', 'text-start']);
-    expect(types.filter((type) => type === 'start')).toHaveLength(1);
-    expect(types.slice(-4)).toEqual(GUARD);
+    gated.open('up');
+    for (const stream of [whole, running.body]) {
+      const parts = parseFrames(await new Response(stream).text()).map(({ part }) => part);
+      const types = parts.flatMap((part) => ('transient' in part ? [] : [part.type]));
+      expect(types.slice(0, 3)).toEqual(['start', 'start-step', 'text-start']);
+      expect(types.filter((type) => type === 'start')).toHaveLength(1);
+      expect(types.slice(-3)).toEqual(['text-end', 'finish-step', 'finish']);
+      const text = parts.map((part) => ('delta' in part ? part.delta : '')).join('');
+      expect(text).toBe('Once upon a time');
+    }
   });
+});
 
-  it('a GET of a turn at rest has nothing, except for readers that report to be behind', async () => {
+describe('GET of a turn at rest (paths 5, 6)', () => {
+  it('has nothing, except for readers that report to be behind', async () => {
     const runtime = createAsking();
     const posted = await ask(runtime, [user('u1')]);
     const end = String((await runtime.stateStore.sessions.read('s1'))?.sequence);
@@ -91,52 +92,18 @@ describe('GET (paths 5, 6)', () => {
     expect((await get(runtime, { 'x-resume-at': '3' })).text).toBe(posted.text);
   });
 
-  it('a GET continues exactly at the position of a reader of raw events', async () => {
-    const runtime = createFakeRuntime((session) => {
-      session.step();
-      session.say('Hello ');
-      session.say('world');
-      session.model({ type: 'tool_arg_stream_start', toolCallId: 'c1', toolName: 'echo' });
-      session.model({ type: 'tool_arg_stream_delta', toolCallId: 'c1', delta: '{}' });
-      session.commit([{ id: 'c1', name: 'echo' }]);
-      session.settle('c1', { output: 1 });
-      session.end();
-      return Promise.resolve();
-    });
-    await ask(runtime, [user('u1')]);
-    // Sequence 1 is the step, 2 and 3 are text, 4 and 5 the arguments.
-    const inText = await get(runtime, { 'last-event-id': '2' });
-    expect(inText.types.slice(0, 5)).toEqual([
-      'start',
-      'start-step',
-      'text-start',
-      'text-delta',
-      'text-end',
-    ]);
-    expect(inText.text).not.toContain('Hello');
-    const inArguments = await get(runtime, { 'last-event-id': '4' });
-    expect(inArguments.types.slice(0, 4)).toEqual([
-      'start',
-      'start-step',
-      'tool-input-start',
-      'tool-input-delta',
-    ]);
-  });
-
-  it.each(['paused', 'completed', 'failed'] as const)(
-    'a GET lets an EventSource, which reconnects with its newest id, stop: %s',
-    async (how) => {
-      const runtime = createFakeRuntime((session, text, answers) => {
-        if (how === 'paused') return asking(session, text, answers);
-        session.step();
-        session.say('Hello.');
-        session.commit();
-        if (how === 'failed')
-          session.model({ type: 'error', error: 'no luck', recoverable: false });
-        session.end(how);
-        return Promise.resolve();
-      });
-      const { text } = await ask(runtime, [user('u1')]);
+  it.each([
+    ['paused', { say: 'May I?', calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }],
+    ['completed', { say: 'Hello.' }],
+    ['failed', { say: 'Hello.', fail: { status: 400, afterDeltas: 1 } }],
+  ])(
+    'lets an EventSource, which reconnects with its newest id, stop: %s',
+    async (status, script) => {
+      const runtime = createScripted();
+      const { text } = await ask(runtime, [scripted('u1', script)]);
+      expect((await snapshotOf(runtime, 's1'))?.status).toBe(
+        status === 'completed' ? 'ended' : status,
+      );
       const idIn = (frames: string): string =>
         parseFrames(frames).findLast(({ id }) => id !== undefined)?.id ?? '';
       const end = idIn(text);
@@ -149,47 +116,71 @@ describe('GET (paths 5, 6)', () => {
     },
   );
 
-  it('a GET reports a failed turn to a page whose snapshot was active, and to no other', async () => {
-    const runtime = createFakeRuntime((session) => {
-      session.end('failed');
-      return Promise.resolve();
-    });
-    const posted = await ask(runtime, [user('u1')]);
+  it('reports a failed turn to a page whose snapshot was active, and to no other', async () => {
+    const runtime = createScripted();
+    const posted = await ask(runtime, [scripted('u1', { fail: { status: 400 } })]);
     const guard = ['start-step', 'message-metadata', 'finish-step'];
     expect(posted.types).toEqual(['start', ...guard, 'error', 'finish']);
-    expect((await get(runtime, { 'x-resume-from-sequence': '0' })).text).toBe(posted.text);
+    expect((await get(runtime, { 'x-resume-from-sequence': '0' })).types).toEqual(posted.types);
     const snapshot = await snapshotOf(runtime, 's1');
+    const error = parseFrames(posted.text).find(({ part }) => part.type === 'error')?.part;
     expect(snapshot).toMatchObject({
       status: 'failed',
       messages: [{ id: 'u1' }, { id: 'msg-1', parts: [{ type: 'step-start' }] }],
-      run: { error: { message: 'The model provider failed.' } },
+      run: { error: { message: (error as { errorText?: string }).errorText } },
     });
     const sequence = String(snapshot?.streamSequence);
     expect((await get(runtime, { 'x-resume-from-sequence': sequence })).status).toBe(204);
     expect((await get(runtime)).status).toBe(204);
   });
+});
 
-  it('a GET sends the whole turn to a page whose snapshot was taken while it was active', async () => {
-    const runtime = createFakeRuntime(asking);
-    const posted = await ask(runtime, [user('u1')]);
-    const session = runtime.sessions.get('s1');
-    if (session === undefined) throw new Error('no session');
-    session.record.stream = 'active';
-    const snapshot = await snapshotOf(runtime, 's1');
-    expect(snapshot).toMatchObject({
-      status: 'active',
-      messages: [{ id: 'u1' }],
-      streamSequence: 0,
-    });
-    session.record.stream = 'paused';
-    expect((await get(runtime)).text).toBe(posted.text);
+describe('GET by a reader of raw events', () => {
+  async function play(name: string): Promise<{
+    player: Player;
+    from: (sequence: number | undefined, lost?: number) => Promise<[number, string[], string]>;
+    sequenceOf: (type: string) => Promise<number | undefined>;
+  }> {
+    const turn = readRecordedTurns().find((each) => each.name === name);
+    const player = createPlayer(splitAppends(turn?.transitions ?? []));
+    while (player.ahead().length > 0) await player.play();
+    const { sessionId, streamManager } = player;
+    return {
+      player,
+      from: async (sequence, lost = 0) => {
+        const headers = new Headers({ 'last-event-id': String(sequence) });
+        const request = { method: 'GET', headers };
+        const deps = { ...createBridge(player), streamManager: withoutLog(streamManager, lost) };
+        const params = { sessionId, userId: 'ann', messages: [], request };
+        const { status, body } = await handleChatStream(deps, params);
+        const text = await new Response(body).text();
+        return [status, parseFrames(text).map(({ part }) => part.type), text];
+      },
+      sequenceOf: async (type) => {
+        const entries = await streamManager.read(sessionId, 0, 1_000);
+        return entries.find(({ message }) => message.type === type)?.sequence;
+      },
+    };
+  }
+
+  it('continues exactly at its position', async () => {
+    const { from, sequenceOf } = await play('streamed-arguments');
+    const [, inText, text] = await from(await sequenceOf('text_delta'));
+    expect(inText.slice(0, 4)).toEqual(['start', 'start-step', 'text-start', 'text-delta']);
+    expect(text).not.toContain('Let');
+    const [, inArguments] = await from(await sequenceOf('tool_arg_stream_delta'));
+    const announced = ['start', 'start-step', 'tool-input-start', 'tool-input-delta'];
+    expect(inArguments.slice(0, 4)).toEqual(announced);
   });
 
-  it('a GET has nothing for a reader of single chunks once unseen chunks are gone', async () => {
-    const runtime = createFakeRuntime(asking);
-    await ask(runtime, [user('u1')]);
-    expect((await get(runtime, { 'last-event-id': '2' })).status).toBe(200);
-    runtime.sessions.get('s1')?.entries.splice(0, 3);
-    expect((await get(runtime, { 'last-event-id': '2' })).status).toBe(204);
+  it('has nothing once chunks that it has not seen are gone, or chunks that it has seen withdrawn', async () => {
+    const { from, sequenceOf } = await play('streamed-arguments');
+    const position = await sequenceOf('text_delta');
+    const statuses = await Promise.all([from(position), from(position, 5)]);
+    expect(statuses.map(([status]) => status)).toEqual([200, 204]);
+    const taken = await play('attempt-taken-over');
+    const resync = (await taken.sequenceOf('stream_resync')) ?? 0;
+    expect((await taken.from(resync))[0]).toBe(200);
+    expect((await taken.from(resync - 1))[0]).toBe(204);
   });
 });

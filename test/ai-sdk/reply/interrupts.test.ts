@@ -1,105 +1,122 @@
+import { z } from 'zod';
+import { defineAgent, defineTool } from '../../../agents/index.js';
 import { toUserMessages } from '../../../ai-sdk/index.js';
 import type { PostedMessage } from '../../../protocol/http.js';
-import { createFakeRuntime, type FakeRuntime, type Play } from '../../support/fake-runtime.js';
-import type { FakeSession } from '../../support/fake-session.js';
+import { fakeModel, parts } from '../../support/fake-model.js';
+import { createGatedAgent } from '../../support/gated-agent.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
-import { ask, user } from './ask.js';
-
-/** Writes on for as long as it is let, unless it is told to end. */
-const writing: Play = (session, text) => {
-  session.step();
-  session.say('Hel');
-  if (text === 'end') {
-    session.commit();
-    session.end();
-  }
-  return Promise.resolve();
-};
+import { until } from '../../support/until.js';
+import { ask, runtimeOf, user, type ChatRuntime } from './ask.js';
 
 const cut: PostedMessage = {
   id: 'msg-1',
   role: 'assistant',
-  parts: [{ type: 'step-start' }, { type: 'text', text: 'Hel', state: 'streaming' }],
+  parts: [{ type: 'step-start' }, { type: 'text', text: 'Once', state: 'streaming' }],
 };
 
-const sessionOf = (runtime: FakeRuntime): FakeSession => {
-  const session = runtime.sessions.get('s1');
-  if (session === undefined) throw new Error('there is no session');
-  return session;
-};
-
-async function begin(runtime: FakeRuntime, ...posted: PostedMessage[]): Promise<void> {
+async function begin(runtime: ChatRuntime, ...posted: PostedMessage[]): Promise<void> {
   const messages = toUserMessages(posted);
-  await runtime.executor.runs.execute({
-    sessionId: 's1',
-    agent: 'lab',
-    owner: 'anonymous',
-    messages,
+  const said = { sessionId: 's1', agent: 'lab', owner: 'anonymous', messages };
+  await runtime.executor.runs.execute(said);
+}
+
+/** A runtime that is in the middle of its reply to `u1`. */
+async function speaking() {
+  const { agent, open, reached } = createGatedAgent(undefined, 'lab');
+  const runtime = runtimeOf(agent);
+  await begin(runtime, user('u1', 'speak first'));
+  await reached('first');
+  return { runtime, open, reached };
+}
+
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => {
+      reject(signal.reason as Error);
+    });
   });
 }
 
-async function say(runtime: FakeRuntime, ...copy: PostedMessage[]): Promise<unknown> {
-  const { status } = await ask(runtime, [user('u1'), ...copy, user('u2', 'end')]);
-  const { runId } = sessionOf(runtime).record;
-  return [status, runId];
+/** Says something after a copy of the reply. */
+async function say(
+  runtime: ChatRuntime,
+  copy: PostedMessage,
+  text = 'end',
+): Promise<[number, string | undefined]> {
+  const { status } = await ask(runtime, [user('u1'), copy, user('u2', text)]);
+  const record = await runtime.stateStore.sessions.read('s1');
+  return [status, record?.runId.split('-')[0]];
 }
 
 describe('a message that comes while a reply is written', () => {
   it.each([
-    [undefined, [200, 's1:2-abc']],
-    ['reject', [409, 's1:1-abc']],
+    [undefined, [200, 's1:2']],
+    ['reject', [409, 's1:1']],
   ] as const)(
     'interrupts a reply that its page cut short: busyPolicy %s',
     async (busyPolicy, is) => {
-      const runtime = { ...createFakeRuntime(writing), busyPolicy };
-      await begin(runtime, user('u1'));
-      expect(await say(runtime, cut)).toEqual(is);
+      const { runtime, open } = await speaking();
+      expect(await say({ ...runtime, busyPolicy } as ChatRuntime, cut)).toEqual(is);
+      open('first');
     },
   );
 
   it('does not interrupt the reply to a message that says the same: a second click on Send', async () => {
-    const runtime = createFakeRuntime(writing);
-    await begin(runtime, user('u1', 'hello'));
-    const { status } = await ask(runtime, [user('u1', 'hello'), cut, user('u2', 'hello')]);
-    expect([status, sessionOf(runtime).record.runId]).toEqual([409, 's1:1-abc']);
+    const { runtime, open } = await speaking();
+    expect(await say(runtime, cut, 'speak first')).toEqual([409, 's1:1']);
+    open('first');
   });
 
   it('does not interrupt the run that has begun in the meantime', async () => {
-    const runtime = createFakeRuntime(writing);
-    await begin(runtime, user('u1'));
-    const { execute } = runtime.executor.runs;
+    const { runtime, open, reached } = await speaking();
+    const { execute, stop } = runtime.executor.runs;
     runtime.executor.runs.execute = async (input) => {
-      sessionOf(runtime).end();
       runtime.executor.runs.execute = execute;
-      await begin(runtime, user('u9'));
+      await stop('s1', { mode: 'abort' });
+      await until('it is over', async () => {
+        return (await runtime.stateStore.sessions.read('s1'))?.stream === 'failed';
+      });
+      await begin(runtime, user('u9', 'speak second'));
+      await reached('second');
       return execute(input);
     };
-    expect(await say(runtime, cut)).toEqual([409, 's1:2-abc']);
-    expect(sessionOf(runtime).record.stream).toBe('active');
+    expect(await say(runtime, cut)).toEqual([409, 's1:2']);
+    expect(await runtime.stateStore.sessions.read('s1')).toMatchObject({ stream: 'active' });
+    open('second');
   });
 
   it.each(['approval', 'client'] as const)(
     'does not interrupt what another client has let go on: %s',
     async (kind) => {
-      const runtime = createFakeRuntime(async (session, _text, answers) => {
-        session.step();
-        session.commit([{ id: 'c1', name: 'pay', kind }]);
-        await answers();
+      const tool = {
+        name: 'pay',
+        description: 'Pays.',
+        inputSchema: z.object({}),
+        ...(kind === 'approval'
+          ? { requireApproval: true as const, execute: () => 1 }
+          : { execute: 'client' as const }),
+      };
+      const model = fakeModel((n, { abortSignal }) => {
+        if (n === 1) return untilAborted(abortSignal);
+        return n === 0 ? parts.asks(parts.call('c1', 'pay', {})) : parts.says('Paid.');
       });
+      const tools = [defineTool(tool)];
+      const runtime = runtimeOf(
+        defineAgent({ name: 'lab', systemPrompt: '', tools, llmConfig: { model } }),
+      );
       await ask(runtime, [user('u1')]);
       const asked = (await snapshotOf(runtime, 's1'))?.messages.at(-1);
-      const base = { sessionId: 's1', toolCallId: 'c1' };
+      const base = { sessionId: 's1', toolCallId: 'c1', by: 'anonymous' };
       const answer =
         kind === 'approval'
           ? ({ kind: 'approval-response', approved: true } as const)
           : ({ kind: 'client-tool-result', result: 1 } as const);
       await runtime.executor.runs.submitToolResult({ ...base, ...answer });
-      expect(sessionOf(runtime).record.stream).toBe('active');
       const copy = asked as PostedMessage;
-      expect(await say(runtime, copy)).toEqual([409, 's1:1-abc']);
+      expect(await say(runtime, copy)).toEqual([409, 's1:1']);
       // A page that shows what follows has read on, and then given it up.
-      const parts = [...(copy.parts ?? []), ...(cut.parts ?? [])];
-      expect(await say(runtime, { ...copy, parts })).toMatchObject([200, 's1:2-abc']);
+      const shown = [...(copy.parts ?? []), ...(cut.parts ?? [])];
+      expect(await say(runtime, { ...copy, parts: shown })).toMatchObject([200, 's1:2']);
     },
   );
 });

@@ -1,5 +1,5 @@
 import { readSubAgentReport } from '../../../ai-sdk/index.js';
-import { toTailSpan } from '../../../ai-sdk/reply/attach-turn.js';
+import { toTurnSpan } from '../../../ai-sdk/turns/turn-progress.js';
 import type { CallSpec } from '../../../store/contract/call-record.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
 import {
@@ -56,7 +56,7 @@ it('a tail names the call of the conversation for what sub-agents of sub-agents 
   ];
   const record = { sessionId: root, messageId: 'msg-1', sequence: 9 } as SessionCalls['record'];
   const reader = { profile: 'v7', showsSubAgents: true, viewer: { key: '' } } as never;
-  const { subAgents } = toTailSpan({ record, openCalls: calls }, 3, reader);
+  const { subAgents } = toTurnSpan({ record, openCalls: calls }, reader);
   expect([...(subAgents?.values() ?? [])]).toEqual(['d1', 'd1', 'd1']);
 });
 

@@ -1,8 +1,10 @@
 import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
 import type { TurnSpan } from '../../../ai-sdk/turns/turn-progress.js';
+import { formatModelWriter } from '../../../protocol/ids.js';
+import type { NewCall } from '../../../store/contract/call-record.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
-import { FakeSession } from '../../support/fake-session.js';
+import { drive, newCall } from '../../support/session-driver.js';
 
 interface Viewer {
   text: string;
@@ -16,43 +18,44 @@ interface Viewer {
 }
 
 /** An active turn, its viewers, and how often its log is followed. */
-function createTurn(profile: TurnSpan['profile'] = 'common') {
-  const runtime = createFakeRuntime();
-  const session = new FakeSession('s1');
-  runtime.sessions.set('s1', session);
-  session.begin({ role: 'user', id: 'u1', parts: [{ type: 'text', text: 'go' }] });
+async function createTurn(profile: TurnSpan['profile'] = 'common') {
+  const stores = createMemoryStores();
+  const session = drive(stores, 's1');
+  const { runId, messageId } = await session.newRun();
+  let writer = session.writer(runId, 1, 1);
+  let batch = 0;
+  await session.claim(writer);
   const followed = { ever: 0, now: 0 };
-  /** What reading, and letting the log go, wait for. */
-  const waits = { read: Promise.resolve(), letGo: Promise.resolve() };
+  /** What reading, and letting the log go, wait for; and the writer whose entries are not read. */
+  const waits = { read: Promise.resolve(), letGo: Promise.resolve(), without: '' };
+  const { streamManager } = stores;
   const reader = {
-    read: async (...args: Parameters<typeof runtime.streamManager.read>) => {
+    read: async (...args: Parameters<typeof streamManager.read>) => {
       await waits.read;
-      return runtime.streamManager.read(...args);
+      const entries = await streamManager.read(...args);
+      return entries.filter((entry) => entry.writer !== waits.without);
     },
-    follow: async function* (...args: Parameters<typeof runtime.streamManager.follow>) {
+    follow: async function* (...args: Parameters<typeof streamManager.follow>) {
       followed.ever += 1;
       followed.now += 1;
       try {
-        yield* runtime.streamManager.follow(...args);
+        yield* streamManager.follow(...args);
       } finally {
         await waits.letGo;
         followed.now -= 1;
       }
     },
   };
+  let position = 0;
+  const record = async (): Promise<void> => {
+    position = (await session.record())?.sequence ?? 0;
+  };
+  await record();
   /** Joins now; takes frames as they come, unless it is lazy. */
   const view = (isLazy = false, more: Partial<TurnSpan> = {}): Viewer => {
-    const { messageId, sequence, turnStartSequence: from } = session.record;
-    const until = { kind: 'live' as const, after: sequence };
-    const span: TurnSpan = {
-      sessionId: 's1',
-      messageId,
-      from,
-      until,
-      isTail: false,
-      profile,
-      ...more,
-    };
+    const until = { kind: 'live' as const, after: position };
+    const base = { sessionId: 's1', messageId, from: 0, until, isTail: false, profile };
+    const span: TurnSpan = { ...base, ...more };
     const leave = new AbortController();
     let resume = (): void => undefined;
     const interest = new Promise<void>((resolve) => (resume = resolve));
@@ -78,7 +81,35 @@ function createTurn(profile: TurnSpan['profile'] = 'common') {
     });
     return viewer;
   };
-  return { session, followed, waits, reader, view };
+  return {
+    followed,
+    waits,
+    view,
+    say: async (text: string) => {
+      await session.say(writer, (batch += 1), text);
+      await record();
+    },
+    /** Commits the step, and with it the turn unless it has calls. */
+    commit: async (...calls: NewCall[]) => {
+      await session.commit(writer, { calls });
+      await record();
+    },
+    /** Carries the step's call out, and claims the next step. */
+    next: async (toolCallId: string) => {
+      await session.carryOut(runId, writer.step, toolCallId, 1);
+      writer = session.writer(runId, writer.step + 1, 1);
+      batch = 0;
+      await session.claim(writer);
+      await record();
+    },
+    /** Takes the step's attempt for dead, and begins it again. */
+    discard: async () => {
+      writer = { ...writer, token: writer.token + 1 };
+      batch = 0;
+      await session.claim(writer);
+      await record();
+    },
+  };
 }
 
 function createGate(): { opened: Promise<void>; open: () => void } {
@@ -105,18 +136,16 @@ function textOf({ text }: Viewer): string {
 
 describe('viewers of an active turn', () => {
   it('viewers of an active turn share one reader, and each receives all of it', async () => {
-    const { session, followed, view } = createTurn();
-    session.step();
+    const { followed, view, say, commit } = await createTurn();
     const viewers = [view()];
     for (const word of ['a ', 'b ', 'c ', 'd ']) {
       await soon();
-      session.say(word);
+      await say(word);
       viewers.push(view());
     }
     await soon();
-    session.say('end');
-    session.commit();
-    session.end();
+    await say('end');
+    await commit();
     await Promise.all(viewers.map(({ done }) => done));
     expect(viewers.map(textOf)).toEqual(viewers.map(() => 'a b c d end'));
     for (const { text } of viewers) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
@@ -131,27 +160,24 @@ describe('viewers of an active turn', () => {
     { viewer: other },
     { isTail: true },
   ])('a viewer that reads otherwise shares nothing with them: %j', async (more) => {
-    const { session, followed, view } = createTurn();
-    session.step();
+    const { followed, view, commit } = await createTurn();
     const viewers = [view(), view(), view(false, more)];
     await soon();
     expect(followed.now).toBe(2);
-    session.end();
+    await commit();
     await Promise.all(viewers.map(({ done }) => done));
   });
 
   it('viewers of an active turn receive its end, also one that joins while the shared reader closes', async () => {
-    const { session, waits, view } = createTurn();
-    session.step();
+    const { waits, view, say, commit } = await createTurn();
     const first = view();
     await soon();
-    session.say('all');
+    await say('all');
     const [letGo, replay, catchUp] = [createGate(), createGate(), createGate()];
     waits.letGo = letGo.opened;
     waits.read = replay.opened;
     const second = view();
-    session.commit();
-    session.end();
+    await commit();
     await soon();
     waits.read = catchUp.opened;
     replay.open();
@@ -167,13 +193,12 @@ describe('viewers of an active turn', () => {
   });
 
   it('what arrives in one turn of the event loop is one write to each viewer, adjacent deltas one event', async () => {
-    const { session, view } = createTurn();
-    session.step();
+    const { view, say } = await createTurn();
     const viewers = [view(), view()];
     await soon();
     const before = viewers.map(({ writes }) => writes);
     for (const word of ['a ', 'b ', 'c ', 'd ']) {
-      session.say(word);
+      await say(word);
       // The follower of the log takes each word on its own.
       for (let jobs = 0; jobs < 50; jobs += 1) await Promise.resolve();
     }
@@ -181,22 +206,20 @@ describe('viewers of an active turn', () => {
     expect(viewers.map(({ writes }, n) => writes - (before[n] ?? 0))).toEqual([1, 1]);
     for (const { text } of viewers) {
       const last = parseFrames(text).at(-1);
-      expect(last).toMatchObject({ part: { delta: 'a b c d ' } });
-      expect(last?.id).toBe(String(session.entries.at(-1)?.sequence));
+      expect(last).toMatchObject({ part: { delta: 'a b c d ' }, id: '4' });
     }
     for (const { leave } of viewers) leave();
     await Promise.all(viewers.map(({ done }) => done));
   });
 
   it('a shared reader follows a turn until its last viewer has left', async () => {
-    const { session, followed, view } = createTurn();
+    const { followed, view, say } = await createTurn();
     const [first, second] = [view(), view()];
     await soon();
     first.leave();
     await first.done;
     expect(followed.now).toBe(1);
-    session.step();
-    session.say('still here');
+    await say('still here');
     await soon();
     expect(textOf(second)).toBe('still here');
     second.leave();
@@ -206,13 +229,12 @@ describe('viewers of an active turn', () => {
   });
 
   it('a viewer that reads nothing is cut, and others do not wait for it', async () => {
-    const { session, view } = createTurn();
-    session.step();
-    session.say('go ');
+    const { view, say } = await createTurn();
+    await say('go ');
     const [slow, quick] = [view(true), view()];
     await soon();
     for (let count = 0; count < 30; count += 1) {
-      session.say('x'.repeat(100_000));
+      await say('x'.repeat(100_000));
       await soon();
     }
     expect(textOf(quick)).toHaveLength(3_000_003);
@@ -224,39 +246,32 @@ describe('viewers of an active turn', () => {
   });
 
   it('all viewers are cut when parts that they received are withdrawn', async () => {
-    const { session, view } = createTurn();
-    session.step();
-    session.say('half');
+    const { view, say, discard } = await createTurn();
+    await say('half');
     const viewers = [view(), view()];
     await soon();
-    session.discard();
+    await discard();
     await Promise.all(viewers.map(({ done }) => done));
     for (const { error } of viewers) expect(error).toMatchObject({ name: 'StreamBrokenError' });
   });
 
   it('viewers share no reader with others that received different parts', async () => {
-    const { session, followed, view } = createTurn('v7');
-    session.step();
-    session.commit([{ id: 'c1', name: 'echo' }]);
-    session.settle('c1', { output: 1 });
+    const { followed, waits, view, say, commit, next, discard } = await createTurn('v7');
+    await commit(newCall('c1', 'server'));
     const early = view();
     await soon();
-    session.step();
-    session.say('half');
+    await next('c1');
+    await say('half');
     await soon();
     // The attempt's parts are gone from the log already, and no viewer knows it yet.
-    const attempt = session.entries.splice(
-      session.entries.findIndex(({ writer }) => writer === 'm2'),
-    );
+    waits.without = formatModelWriter('s1', 2);
     const late = view();
     await soon();
     expect(followed.ever).toBe(2);
-    session.entries.push(...attempt);
-    session.discard();
-    session.step();
-    session.say('whole');
-    session.commit();
-    session.end();
+    await discard();
+    waits.without = '';
+    await say('whole');
+    await commit();
     await Promise.all([early.done, late.done]);
     expect(early.text).toContain('reset-step');
     expect(late.text).not.toContain('reset-step');

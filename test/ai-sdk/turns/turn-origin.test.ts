@@ -1,45 +1,35 @@
-import { findTurnOrigin, isBeyond } from '../../../ai-sdk/turns/turn-origin.js';
-import { createFakeRuntime } from '../../support/fake-runtime.js';
-import { FakeSession } from '../../support/fake-session.js';
+import { findTurnOrigin, type TurnOrigin } from '../../../ai-sdk/turns/turn-origin.js';
+import type { StreamMessage } from '../../../protocol/chunk.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
+import { withoutLog } from '../recorded/without-log.js';
+import { drive } from '../../support/session-driver.js';
 
-/** A call that tells how far it is, in a step that is stored. */
-function openSession(): FakeSession {
-  const session = new FakeSession('s1');
-  session.begin({ role: 'user', id: 'u1', parts: [{ type: 'text', text: 'go' }] });
-  const patches = [{ op: 'add' as const, path: '/a', value: 1 }];
-  const speaker = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
-  session.append('m1', { type: 'state_patch', patches, ...speaker });
-  session.step();
-  session.commit([
-    { id: 'c1', name: 'progress' },
-    { id: 'c2', name: 'progress' },
-  ]);
-  session.write({ type: 'custom', eventName: 'progress', data: { step: 1 } }, 't:c1');
-  session.write({ type: 'custom', eventName: 'progress', data: { step: 1 } }, 't:c2');
-  session.settle('c2', { output: 'ok' });
-  return session;
+/** The origin of a turn that begins with this chunk of its model, in a log that has lost some entries. */
+async function originOf(chunk: object, lost: number): Promise<TurnOrigin> {
+  const stores = createMemoryStores();
+  const session = drive(stores);
+  const { runId } = await session.newRun({ state: {} });
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  const speaker = { agentId: session.id, agentType: 'tester', timestamp: 1, step: 1 };
+  const first = { ...chunk, ...speaker } as StreamMessage;
+  await stores.streamManager.append(writer, 1, [first]);
+  await session.commit(writer, { calls: [] });
+  const view = await session.view();
+  if (view === undefined) throw new Error('there is no session');
+  return findTurnOrigin(withoutLog(stores.streamManager, lost), view);
 }
 
-async function originOf(session: FakeSession): ReturnType<typeof findTurnOrigin> {
-  const runtime = createFakeRuntime();
-  runtime.sessions.set('s1', session);
-  return findTurnOrigin(runtime.streamManager, session.view());
-}
+const defaults = {
+  type: 'state_patch',
+  patches: [{ op: 'add', path: '/a', value: 1 }],
+};
 
-describe('where a replay begins', () => {
-  it('a replay begins in the log, also when an agent with a state adds its defaults before it speaks', async () => {
-    expect(await originOf(openSession())).toEqual({ from: 0 });
-  });
+it('a replay begins in the log, also when an agent with a state adds its defaults before it speaks', async () => {
+  expect(await originOf({ type: 'step_start', stepId: 's' }, 0)).toEqual({ from: 0 });
+  expect(await originOf(defaults, 0)).toEqual({ from: 0 });
+});
 
-  it('a replay begins in the transcript if the beginning is gone, and in the log for events of unfinished calls', async () => {
-    const session = openSession();
-    session.entries.splice(0, 2);
-    const { stored } = await originOf(session);
-    const beyond = session.entries.filter(
-      (entry) => stored !== undefined && isBeyond(stored, entry),
-    );
-    expect(beyond.map(({ writer, message }) => [writer, message.type])).toEqual([
-      ['t:c1', 'custom'],
-    ]);
-  });
+it('a replay begins in the transcript if the beginning of the log is gone', async () => {
+  expect(await originOf(defaults, 1)).toMatchObject({ from: 1, stored: { step: 1 } });
 });

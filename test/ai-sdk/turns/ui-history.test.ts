@@ -11,25 +11,26 @@ import {
   type HelixMessage,
 } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { createFakeRuntime, type FakeRuntime } from '../../support/fake-runtime.js';
-import { ask, asking, createAsking, user } from '../reply/ask.js';
+import { createGatedAgent } from '../../support/gated-agent.js';
+import {
+  ask,
+  createAsking,
+  createScripted,
+  runtimeOf,
+  scripted,
+  user,
+  type ChatRuntime,
+} from '../reply/ask.js';
 
 const ids = (messages: readonly { id: string }[]): string[] => messages.map(({ id }) => id);
 
 /** A conversation of three turns, each with a call and its result. */
-async function converse(): Promise<FakeRuntime> {
-  const runtime = createFakeRuntime((session) => {
-    session.step();
-    session.think('hm');
-    session.commit([{ id: `c${String(session.record.turn)}`, name: 'echo', input: { value: 1 } }]);
-    session.settle(`c${String(session.record.turn)}`, { output: { value: 1 } });
-    session.step();
-    session.say('Done.');
-    session.commit();
-    session.end();
-    return Promise.resolve();
-  });
-  for (const id of ['u1', 'u2', 'u3']) await ask(runtime, [user(id)]);
+async function converse(): Promise<ChatRuntime> {
+  const runtime = createScripted();
+  for (const id of ['u1', 'u2', 'u3']) {
+    const call = { tool: 'echo', id: `c-${id}`, args: { value: 1 } };
+    await ask(runtime, [scripted(id, { think: 'hm', calls: [call] }, { say: 'Done.' })]);
+  }
   return runtime;
 }
 
@@ -61,7 +62,7 @@ describe('a conversation in pages', () => {
   it.each([{ offset: -1 }, { offset: 0.5 }, { limit: 0 }, { limit: 1_001 }, { limit: Number.NaN }])(
     'history refuses %j',
     async (page) => {
-      const { stateStore } = createFakeRuntime();
+      const { store: stateStore } = createMemoryStores();
       await expect(loadUIMessages(stateStore, 's1', page)).rejects.toBeInstanceOf(ValidationError);
     },
   );
@@ -106,13 +107,18 @@ describe('a conversation in pages', () => {
   });
 
   it('history has the turn that waits for people, and not the one that is being written', async () => {
-    const waiting = createFakeRuntime(asking);
+    const waiting = createAsking();
     await ask(waiting, [user('u1')]);
     const [, reply] = await loadAllUIMessages(waiting.stateStore, 's1');
     expect(JSON.stringify(reply)).toContain('approval-requested');
-    const session = waiting.sessions.get('s1');
-    if (session !== undefined) session.record.stream = 'active';
-    expect(ids(await loadAllUIMessages(waiting.stateStore, 's1'))).toEqual(['u1']);
+    const gated = createGatedAgent(undefined, 'lab');
+    const active = { ...runtimeOf(gated.agent), defaultAgent: 'lab' };
+    const params = { sessionId: 's1', messages: [user('u1', 'speak up')] };
+    const { body } = await handleChatStream(active, params);
+    await gated.reached('up');
+    expect(ids(await loadAllUIMessages(active.stateStore, 's1'))).toEqual(['u1']);
+    gated.open('up');
+    await body?.cancel();
   });
 });
 
