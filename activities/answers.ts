@@ -56,12 +56,12 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
     if (result.kind !== 'stored') throw toAnswerError(result.kind);
     // An erasure cannot reach logs, so this line contains no name. The audit entry has a pseudonym.
     logger.info({ runId, toolCallId, via: 'temporal' }, 'a call was answered');
-    return stored(runId);
+    return stored(runId, result.at);
   }
 
-  async function stored(runId: string): Promise<AnswerOutcome> {
+  async function stored(runId: string, known?: At): Promise<AnswerOutcome> {
     const run = { sessionId: sessionOfRun(runId), runId };
-    return { kind: 'stored', runId, at: await store.runs.next(run, { lists: true }) };
+    return { kind: 'stored', runId, at: known ?? (await store.runs.next(run, { lists: true })) };
   }
 
   async function look(ref: LookRef): Promise<At> {

@@ -1,4 +1,4 @@
-import type { StepRef, ToolCallOutcome } from '../protocol/activities.js';
+import type { Said, StepRef, ToolCallOutcome } from '../protocol/activities.js';
 import {
   isTerminal,
   type At,
@@ -49,13 +49,19 @@ export async function endLost(
   await store.runs.end({ ...end, status: 'failed', error: STATE_LOST });
 }
 
+/** Outcome of a step, with the record's state if this attempt stored it. */
+export type StepDone = StepOutcome & Partial<Said>;
+
 /**
- * Returns the state of a run after work. The record may meanwhile be an older copy that lacks the
- * stored work, or the next run may have replaced the one that ended.
+ * Returns the state of a run after work: as the work left it, if that changed the record, or as it is now. The next run
+ * may meanwhile have replaced the one that ended.
  */
-export function afterWork(read: At, outcome: StepOutcome | ToolCallOutcome): At {
-  const { sequence = 0 } = 'sequence' in outcome ? outcome : {};
-  if (read.sequence < sequence) return { ...read, sequence, isBehind: true };
+export async function afterWork(
+  outcome: StepDone | ToolCallOutcome,
+  next: () => Promise<At>,
+): Promise<At> {
+  if (outcome.at !== undefined) return outcome.at;
+  const read = await next();
   if (outcome.kind !== 'ended' || read.next.do !== 'done' || read.next.status !== 'superseded') {
     return read;
   }
@@ -94,11 +100,7 @@ export function fenced(what: 'step' | 'call'): AttemptFailure {
 /** Endings of an attempt without its model's reply; each writes the run's end to the record. */
 export interface StepEndings {
   /** Returns the outcome of the work, or of the way in which its attempt ended. @throws `fenced` */
-  orEnded: (
-    ref: StepRef,
-    attempt: Attempt,
-    work: () => Promise<StepOutcome>,
-  ) => Promise<StepOutcome>;
+  orEnded: (ref: StepRef, attempt: Attempt, work: () => Promise<StepDone>) => Promise<StepDone>;
   /** Ends a run whose step meets a fault that a retry does not fix. */
   poisoned: (ref: StepRef, code: string) => Promise<StepOutcome>;
 }

@@ -8,7 +8,6 @@ import type {
 import { asActivity } from './as-activity.js';
 import type { ActivityDeps } from './deps.js';
 import { createEagerCalls } from './eager-calls.js';
-import { afterWork } from './endings.js';
 import { toLegProgress } from './leg/run-leg.js';
 import { createRunParts } from './run-parts.js';
 
@@ -29,7 +28,7 @@ export { createToolHost } from './run-agent.js';
 export function createActivities(
   deps: ActivityDeps,
 ): RunActivities & ChildActivities & AnswerActivities {
-  const { modelStep, leg, toolCall, next, ...rest } = createRunParts(deps);
+  const { modelStep, leg, toolCall, ...rest } = createRunParts(deps);
   const eager = createEagerCalls(deps.eagerSlots);
   return {
     modelStep: asActivity(
@@ -37,7 +36,7 @@ export function createActivities(
       ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
       async (ref, attempt, progress) => {
         const outcome = await eager.beside(modelStep(ref, attempt, progress));
-        const at = afterWork(await next(ref, { lists: true, calls: true }), outcome);
+        const { at } = outcome;
         const spent = 'spent' in outcome ? outcome.spent : undefined;
         const places = eager.offer(outcome);
         return { at, ...(spent && { spent }), ...(places > 0 && { eager: places }) };
@@ -48,10 +47,7 @@ export function createActivities(
       deps,
       ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
       (ref, attempt) =>
-        eager.call(ref, attempt, async () => {
-          const outcome = await toolCall(ref, attempt);
-          return { at: afterWork(await next(ref), outcome) };
-        }),
+        eager.call(ref, attempt, async () => ({ at: (await toolCall(ref, attempt)).at })),
     ),
     ...rest,
   };

@@ -31,9 +31,9 @@ export interface Held {
   registered: Promise<void>;
   /**
    * Must be called before a call that may not be repeated, so that a worker that merely stalled
-   * keeps it: delays a takeover until the returned function is called. Resolves once registered.
+   * keeps it: delays a takeover.
    */
-  becomePatient: () => Promise<() => void>;
+  becomePatient: () => Patience;
   /** Marks the tool as a possible blocker of this process until the returned function is called. */
   executing: (call: ExecutedCall) => () => void;
   /** Stores the newest progress, with a short delay, for a successor of a lost attempt. */
@@ -41,10 +41,17 @@ export interface Held {
   release: () => void;
 }
 
+/** A delay of the takeover of an attempt. */
+export interface Patience {
+  /** Resolves once registered. */
+  noted: Promise<void>;
+  end: () => void;
+}
+
 /** Attempt of a worker without a lease, or of a workflow that does not know leases. */
 export const NOT_HELD: Held = {
   registered: Promise.resolve(),
-  becomePatient: () => Promise.resolve(() => undefined),
+  becomePatient: () => ({ noted: Promise.resolve(), end: () => undefined }),
   executing: () => () => undefined,
   note: () => undefined,
   release: () => undefined,

@@ -3,14 +3,14 @@ import type {
   ChildActivities,
   EndRef,
   RunActivities,
+  Said,
 } from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import { rootOf } from '../protocol/ids.js';
-import type { StepOutcome } from '../protocol/run.js';
+import type { At, StepOutcome } from '../protocol/run.js';
 import { NO_METER } from '../protocol/telemetry.js';
 import { toAct } from '../runs/record/acts.js';
 import { listenToChanges } from '../runs/record/listeners.js';
-import type { Runs } from '../store/contract/runs.js';
 import { createAnswerActivities } from './answers.js';
 import type { ActivityDeps } from './deps.js';
 import { afterWork, STATE_LOST } from './endings.js';
@@ -25,12 +25,15 @@ import { createToolCall, type ToolCall } from './tool-call.js';
 /** Operations of a run. The first three receive their attempt; the others are short. */
 export interface RunParts
   extends Pick<RunActivities, 'endRun' | 'stopRun'>, ChildActivities, AnswerActivities {
-  modelStep: ModelStep;
+  modelStep: Telling<ModelStep>;
   leg: Leg;
-  toolCall: ToolCall;
-  /** Reads the next work of a run from the record. */
-  next: Runs['next'];
+  toolCall: Telling<ToolCall>;
 }
+
+/** Work that returns the record's state after it. */
+export type Telling<Work extends (...of: never[]) => Promise<object>> = (
+  ...of: Parameters<Work>
+) => Promise<Awaited<ReturnType<Work>> & Said>;
 
 /** Creates the operations of a run. This module does not depend on Temporal. */
 export function createRunParts(options: ActivityDeps): RunParts {
@@ -40,12 +43,21 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const deps = { ...options, store, middleware };
   // Steps and calls of a run share one definition, and so its connections.
   const runAgents = createRunAgents(deps);
-  const modelStep = createModelStep(deps, runAgents);
-  const toolCall = createToolCall(deps, runAgents);
+  const { next } = deps.store.runs;
+  const step = createModelStep(deps, runAgents);
+  const modelStep: RunParts['modelStep'] = async (...work) => {
+    const outcome = await step(...work);
+    const read = (): Promise<At> => next(work[0], { lists: true, calls: true });
+    return { ...outcome, at: await afterWork(outcome, read) };
+  };
+  const call = createToolCall(deps, runAgents);
+  const toolCall: RunParts['toolCall'] = async (...work) => {
+    const outcome = await call(...work);
+    return { ...outcome, at: await afterWork(outcome, () => next(work[0])) };
+  };
   const ends = createRunEnd(deps, runAgents);
   const answers = createAnswerActivities(deps);
   const { isDraining = () => false } = deps;
-  const { next } = deps.store.runs;
   const { endRun } = ends;
   const leg = createLeg({ modelStep, toolCall, next, look: answers.look, endRun, isDraining });
 
@@ -69,7 +81,6 @@ export function createRunParts(options: ActivityDeps): RunParts {
     settleChild: wrapped(createSettleChild(deps)),
     endRun: wrapped(endRun),
     stopRun: ends.stopRun,
-    next,
     ...answers,
   };
 }
@@ -120,7 +131,7 @@ export function createRunEnd(
   return {
     endRun: async (ref) => {
       const outcome = await endRun(ref);
-      return { at: afterWork(await next(ref), outcome) };
+      return { at: await afterWork(outcome, () => next(ref)) };
     },
     stopRun: async ({ sessionId, runId, stop }) => {
       const { by, reason } = stop;

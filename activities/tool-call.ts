@@ -20,6 +20,7 @@ import { createChunkWriter } from './chunk-writer.js';
 import type { WorkDeps } from './deps.js';
 import { fenced } from './endings.js';
 import type { ToolWatch } from './extension.js';
+import type { Patience } from './lease.js';
 import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from '../protocol/fair-slots.js';
 import { executeTool } from './tool/execute-tool.js';
@@ -72,7 +73,7 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
     const ref: CallActivityRef = isBlocked ? { ...asked, givenUp: 'blocked' } : asked;
     const writer = callWriter(ref, attempt.token);
     let giveBack: (() => void) | undefined;
-    let endPatience: (() => void) | undefined;
+    let patience: Patience | undefined;
     let isBegun = false;
     const unlisten = cutOnStop(deps, ref, attempt);
     try {
@@ -89,18 +90,21 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
         // A stopped call needs no slot to report the stop; a draining worker begins none.
         if (giveBack === undefined && attempt.cutReason() !== 'stop') throw busy(attempt.number);
       }
-      endPatience = tool?.idempotent === true ? undefined : await attempt.becomePatient();
+      patience = tool?.idempotent === true ? undefined : attempt.becomePatient();
       const canVerify = tool?.verify !== undefined;
       const request = (more: Pick<StartCallInput, 'canVerify' | 'verified'>) =>
-        store.calls.start({
-          writer,
-          toolCallId: ref.toolCallId,
-          now: Date.now(),
-          budget: attempt.budget,
-          withState: agent?.stateSchema !== undefined,
-          ...(tool?.execute === 'webhook' && { hook: randomBytes(32).toString('base64url') }),
-          ...more,
-        });
+        store.calls.start(
+          {
+            writer,
+            toolCallId: ref.toolCallId,
+            now: Date.now(),
+            budget: attempt.budget,
+            withState: agent?.stateSchema !== undefined,
+            ...(tool?.execute === 'webhook' && { hook: randomBytes(32).toString('base64url') }),
+            ...more,
+          },
+          patience?.noted,
+        );
       let start = await request({ canVerify });
       isBegun = start.kind === 'verify' || start.kind === 'execute';
       const timeoutMs = tool?.timeoutMs ?? limitMs;
@@ -137,7 +141,7 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
       else attempt.noteUnbegun();
       throw error;
     } finally {
-      endPatience?.();
+      patience?.end();
       giveBack?.();
       unlisten();
     }
@@ -238,7 +242,7 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
     }
     return {
       kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',
-      ...(settled.kind === 'stored' && { sequence: settled.sequence }),
+      ...(settled.kind === 'stored' && { sequence: settled.sequence, at: settled.at }),
       ...(error !== undefined && { error }),
     };
   }

@@ -99,7 +99,7 @@ export interface StepSaid extends Said {
   eager?: number;
 }
 
-export interface ToolCallOutcome {
+export interface ToolCallOutcome extends Partial<Said> {
   /** `suspended`: the tool waits and has left its process. */
   kind: 'settled' | 'stopped' | 'superseded' | 'suspended';
   /** Sequence of the result, if this attempt settled the call. */

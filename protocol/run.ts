@@ -155,9 +155,7 @@ export interface OpenCalls {
   asleep?: string[];
   /** Time until the record must be read again, ms. */
   dueInMs?: number;
-  /** Set if people have not been asked; their time begins when they are. */
-  isUnasked?: true;
-  /** Set if the lists are left out, since there are many calls and some are in progress. */
+  /** Set if the lists are left out, since calls are in progress. */
   isPartial?: true;
   /** Details of the calls; given with new calls, and in the reply to a look. */
   calls?: CallRef[];
@@ -168,8 +166,6 @@ export interface At {
   version: number;
   sequence: number;
   next: Next;
-  /** The record lacks entries up to this sequence, since it was restored from a copy. */
-  isBehind?: true;
 }
 
 export interface RunSummary {

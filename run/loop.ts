@@ -50,7 +50,6 @@ export interface Loop {
   look: (hint?: Hint | null) => void;
   /** Takes over a state of the record that a handler has read. */
   adopt: (at: At) => void;
-  at: () => At;
   /** Newest version and sequence seen. A record behind them was restored from an older copy. */
   known: () => { version: number; sequence: number };
   isBusy: () => boolean;
@@ -58,12 +57,10 @@ export interface Loop {
 
 type Cap = Pick<RunInput, 'maxSteps' | 'hasOutput'>;
 
-/** Concurrent calls of one step; calls that waited for people have an equal number of places of their own. */
+/** Concurrent calls of one step; approved calls have an equal number of places of their own. */
 const CALLS_AT_ONCE = 10;
 /** Shortest timer: the clocks of store and host differ slightly. */
 const LEAST_MS = 10;
-/** Longest interval between looks at calls that people have not been asked about yet. Each look adds to the history. */
-const UNASKED_LIMIT_MS = 10 * 60_000;
 /** Keys in `busy` for work that is not a call. */
 const [STEP, END] = [' step', ' end'];
 
@@ -102,18 +99,16 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   const known = { version: first.version, sequence: first.sequence };
   /** Immutable facts about each call, by id. */
   const refs = new Map<string, CallRef>();
-  const sought = new Set<string>();
   const busy = new Map<string, CallRef | undefined>();
   /** Version, or step, at which each piece of work was last begun. Prevents a second begin at the same one. */
   const begun = new Map<string, number | string>();
-  /** Calls of this step that have waited for people or a webhook. */
-  const waited = new Set<string>();
-  let [news, asked, patience] = [0, 0, 1];
-  let hint: At | undefined;
-  /** Newest version known only from hints. */
+  /** Newest version known only from hints, since the last look. */
   let heard = 0;
-  let [mustLook, isPartial, isHurried] = [first.version > 0, false, false];
-  let hasReplied = first.version > 0;
+  let news = 0;
+  let mustLook = first.version > 0;
+  let isAsked = false;
+  /** True once the record has ended the run during a wait for its provider. */
+  let isHurried = false;
   let failure: { error: unknown } | undefined;
   let due = dueOf(first.next);
   learn(first.next);
@@ -124,10 +119,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   }
 
   function dueOf(next: Next): number | undefined {
-    if (next.do !== 'open' || next.dueInMs === undefined) return undefined;
-    const { dueInMs, isUnasked } = next;
-    const longer = Math.max(dueInMs, Math.min(dueInMs * patience, UNASKED_LIMIT_MS));
-    return host.now() + (isUnasked === true ? longer : dueInMs);
+    return next.do === 'open' && next.dueInMs !== undefined ? host.now() + next.dueInMs : undefined;
   }
 
   function learn(next: Next): void {
@@ -135,8 +127,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   }
 
   /** Returns false for a state older than the one known. */
-  function adopt({ version, sequence, next: said, isBehind }: At): boolean {
-    hasReplied = true;
+  function adopt({ version, sequence, next: said }: At): boolean {
     known.version = Math.max(known.version, version);
     known.sequence = Math.max(known.sequence, sequence);
     const isReplaced = said.do === 'done' && said.status === 'superseded';
@@ -145,28 +136,24 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     changed();
     if (version < heard) mustLook = true;
     // An ended run stays ended even if Redis was restored from an older copy.
-    if ((isBehind === true || version < at.version) && next.do !== 'done') return false;
-    isPartial = next.do === 'open' && next.isPartial === true;
-    // Without lists in the reply the known ones stay valid; `begun` prevents a second begin.
-    if (isPartial && at.next.do === 'open' && at.next.step === next.step) return true;
+    if (version < at.version && next.do !== 'done') return false;
+    if (next.do === 'open' && next.isPartial === true) {
+      // Without lists in the reply the known ones stay valid, while work goes on.
+      if (busy.size === 0 || at.next.do !== 'open' || at.next.step !== next.step) mustLook = true;
+      return true;
+    }
     leaveSubAgents(next);
-    if (next.step !== at.next.step) waited.clear();
-    if (next.do !== 'open' || next.isUnasked !== true) patience = 1;
     at = { version, sequence, next };
     // The step had begun too early; it may begin again after the open calls.
     if (next.do === 'open' && typeof begun.get(STEP) === 'string') begun.delete(STEP);
     due = dueOf(next);
-    const { people = [], asleep = [] }: Partial<OpenCalls> = next.do === 'open' ? next : {};
-    for (const id of [...people, ...asleep]) waited.add(id);
     return true;
   }
 
   /** Forgets sub-agents whose calls the record has settled: after a reset, no report of their end arrives. */
   function leaveSubAgents(next: Next): void {
     const { children = [] }: Partial<OpenCalls> = next.do === 'open' ? next : {};
-    const left = [...busy].filter(
-      ([id, call]) => call?.kind === 'subagent' && !children.includes(id),
-    );
+    const left = [...busy].filter(([id, call]) => isSubAgent(call) && !children.includes(id));
     for (const [id] of left) busy.delete(id);
     if (next.do === 'done') host.over?.(left.flatMap(([, call]) => call ?? []));
   }
@@ -193,24 +180,41 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   }
 
   /**
-   * Begins the hinted work. A hint never ends a run or sets the version; the reply to the work
+   * Takes over the hinted work. A hint never ends a run or sets the version; the reply to the work
    * brings the record's state.
    */
-  function follow(hinted: Next): void {
-    if (at.next.do !== 'open' || withinCap(hinted, cap).do === 'end') mustLook = true;
-    else if (hinted.do !== 'open') {
+  function follow(open: OpenCalls, hinted: Next): void {
+    if (hinted.do !== 'open') {
       begun.delete(STEP);
       at = { ...at, next: hinted };
-    } else {
-      const { machine = [] } = hinted;
-      for (const key of [STEP, ...machine]) begun.delete(key);
-      const rest = (ids: readonly string[] = []): string[] =>
-        ids.filter((id) => !machine.includes(id));
-      const { people, asleep } = at.next;
-      const lists = { people: rest(people), asleep: rest(asleep) };
-      const all = [...(at.next.machine ?? []), ...machine];
-      at = { ...at, next: { ...at.next, ...lists, machine: [...new Set(all)] } };
+      due = undefined;
+      return;
     }
+    const { machine = [] } = hinted;
+    for (const key of [STEP, ...machine]) begun.delete(key);
+    const rest = (ids: readonly string[] = []): string[] =>
+      ids.filter((id) => !machine.includes(id));
+    const lists = { people: rest(open.people), asleep: rest(open.asleep) };
+    const all = [...(open.machine ?? []), ...machine];
+    at = { ...at, next: { ...open, ...lists, machine: [...new Set(all)] } };
+  }
+
+  function look(given?: Hint | null): void {
+    const { at: said, ended } = given ?? {};
+    isHurried ||= ended === true;
+    const told = toHeard(said);
+    const { next } = at;
+    const isUsable =
+      told !== undefined &&
+      next.do === 'open' &&
+      told.next.step === stepAfter(next, told.next) &&
+      withinCap(told.next, cap).do !== 'end';
+    if (!isUsable) isAsked = true;
+    else if (told.version > Math.max(at.version, heard)) {
+      heard = told.version;
+      follow(next, told.next);
+    }
+    changed();
   }
 
   function begin(next: Next): void {
@@ -219,39 +223,40 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     if (next.do === 'done' || busy.has(STEP) || (next.do !== 'open' && busy.size > 0)) return;
     const leg = busy.size === 0 ? host.leg?.({ ...at, next: described(next) }) : undefined;
     if (leg !== undefined) perform(STEP, undefined, leg);
-    else if (next.do === 'model') {
-      if (host.leg === undefined) perform(STEP, undefined, () => host.model(next));
-    } else if (next.do === 'end') perform(END, undefined, () => host.end(next));
+    else if (next.do === 'model') perform(STEP, undefined, () => host.model(next));
+    else if (next.do === 'end') perform(END, undefined, () => host.end(next));
     else beginCalls(next);
   }
 
   function beginCalls({ step, children = [], machine = [] }: OpenCalls): void {
-    for (const id of children) {
-      const call = refOf(id);
-      if (call !== undefined) perform(id, call, () => host.child(call, step));
+    for (const id of [...children, ...machine]) {
+      const call = refs.get(id);
+      if (call === undefined) seek(id);
+      else if (isSubAgent(call)) perform(id, call, () => host.child(call, step));
+      else if (host.mayBegin?.(call) !== false && hasPlace(call))
+        perform(id, call, () => host.call(call, step));
     }
-    for (const id of machine) {
-      const call = refOf(id);
-      if (call === undefined || host.mayBegin?.(call) === false) continue;
-      if (atWork(waited.has(id)) < CALLS_AT_ONCE) perform(id, call, () => host.call(call, step));
-    }
+  }
+
+  /** Looks for an unknown call, once in each state of the record: the reply to a look names all open calls. */
+  function seek(id: string): void {
+    if (begun.get(id) === at.version) return;
+    begun.set(id, at.version);
+    mustLook = true;
+  }
+
+  /** Approved calls do not wait for others that last. */
+  function hasPlace({ kind }: CallRef): boolean {
+    const isApproved = kind === 'approval';
+    const calls = [...busy.values()].flatMap((call) => call ?? []);
+    const alike = calls.filter(
+      (call) => !isSubAgent(call) && (call.kind === 'approval') === isApproved,
+    );
+    return alike.length < CALLS_AT_ONCE;
   }
 
   function isBusy(): boolean {
-    return [...busy.values()].some((call) => call?.kind !== 'subagent');
-  }
-
-  function atWork(hasWaited: boolean): number {
-    const calls = [...busy].filter(([, call]) => call !== undefined && call.kind !== 'subagent');
-    return calls.filter(([id]) => waited.has(id) === hasWaited).length;
-  }
-
-  /** Looks once if a call is unknown: the reply to a look names all open calls. */
-  function refOf(id: string): CallRef | undefined {
-    const call = refs.get(id);
-    if (call === undefined && !sought.has(id)) mustLook = true;
-    if (call === undefined) sought.add(id);
-    return call;
+    return [...busy.values()].some((call) => !isSubAgent(call));
   }
 
   function refsOf(ids: readonly string[] = []): CallRef[] {
@@ -266,13 +271,9 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   }
 
   /** A sub-agent's first step creates its record, so there may be none to read before that step replies. */
-  function mayLook(): boolean {
-    return hasReplied || at.next.do !== 'model' || isHurried;
-  }
-
-  /** A partial list may have left out calls to begin. */
   function wantsLook(): boolean {
-    return mayLook() && (mustLook || asked > 0 || (isPartial && busy.size === 0));
+    const mayLook = known.version > 0 || at.next.do !== 'model' || isHurried;
+    return mayLook && (mustLook || isAsked);
   }
 
   function show(next: Next): void {
@@ -301,16 +302,13 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       if (failure !== undefined && !isBusy()) throw failure.error;
       if (wantsLook()) {
         // A requested look also permits work to begin again that was begun without effect.
-        if (asked > 0 && busy.size === 0) begun.clear();
-        [mustLook, isPartial, asked, heard] = [false, false, 0, 0];
+        if (isAsked && busy.size === 0) begun.clear();
+        mustLook = false;
+        isAsked = false;
+        heard = 0;
         adopt(await host.look());
         continue;
       }
-      if (hint !== undefined && hint.version > at.version) {
-        heard = Math.max(heard, hint.version);
-        follow(hint.next);
-      }
-      hint = undefined;
       const seen = news;
       const next = withinCap(at.next, cap);
       if (busy.size === 0) {
@@ -322,30 +320,16 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       if (wantsLook() || news !== seen) continue;
       if (busy.size === 0 && host.takes !== undefined) return { ...at, next: described(next) };
       show(next);
-      const isEarly = next.do === 'open' && next.isUnasked === true && busy.size > 0;
-      const ms = due === undefined || isEarly ? undefined : Math.max(due - host.now(), LEAST_MS);
-      if (await host.until(() => news !== seen, ms)) continue;
-      patience *= 2;
-      mustLook = true;
+      const ms = due === undefined ? undefined : Math.max(due - host.now(), LEAST_MS);
+      if (!(await host.until(() => news !== seen, ms))) mustLook = true;
     }
   }
 
-  return {
-    run,
-    adopt,
-    look: (given) => {
-      const { at: said, ended } = given ?? {};
-      isHurried ||= ended === true;
-      const told = toHeard(said);
-      const isOpen = at.next.do === 'open';
-      if (told === undefined || !isOpen || told.next.step !== stepAfter(at, told)) asked += 1;
-      else if (told.version > Math.max(at.version, hint?.version ?? 0)) hint = told;
-      changed();
-    },
-    at: () => at,
-    known: () => known,
-    isBusy,
-  };
+  return { run, adopt, look, known: () => known, isBusy };
+}
+
+function isSubAgent(call: CallRef | undefined): boolean {
+  return call?.kind === 'subagent';
 }
 
 function committedOf({ do: what, step }: Next): number {
@@ -353,8 +337,8 @@ function committedOf({ do: what, step }: Next): number {
 }
 
 /** Returns the only step that a hint may name: the one with open calls or, for a model step, the next one. */
-function stepAfter({ next: { step } }: At, { next }: At): number {
-  return next.do === 'model' ? step + 1 : step;
+function stepAfter({ step }: OpenCalls, hinted: Next): number {
+  return hinted.do === 'model' ? step + 1 : step;
 }
 
 /** Reads the work to begin from a hint. Anyone who may signal the run can forge one, so everything else is ignored. */

@@ -59,7 +59,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   const { submit, ...answers } = createAnswers({
     ...parts,
     host: 'api',
-    wake: ({ runId }) => starts.wake(runId),
+    wake: ({ runId, at }) => starts.wake(runId, at),
   });
   const leases = store.leases?.of(workflows.namespace);
   const sweepSession = createSweepSession({

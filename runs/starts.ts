@@ -1,6 +1,6 @@
 import { resolveMaxSteps } from '../agents/define-agent.js';
 import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
-import type { RunInput } from '../protocol/run.js';
+import type { At, RunInput } from '../protocol/run.js';
 import { legSpan } from '../protocol/telemetry.js';
 import type { RunRecord } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
@@ -30,7 +30,8 @@ export interface Starts {
   /** Begins the next queued message, after each end of a run or by the sweeper. */
   startNext: StartNext;
   wakeSuperseded: (run: RunRecord) => void;
-  wake: (runId: string) => Promise<void>;
+  /** Lets a run continue. @param at state of its record, if known */
+  wake: (runId: string, at?: At) => Promise<void>;
   /** True for a run whose agent is paused, or was until just now. */
   isHeld: (record: SessionRecord) => Promise<boolean>;
   /** Returns the workflow's arguments; undefined once the run has begun, and while it may not. */
@@ -152,11 +153,12 @@ export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Star
       inBackground(begun.catch(() => undefined));
       return begun;
     },
-    wake: async (runId) => {
+    wake: async (runId, known) => {
       // The hint saves the run a read of its record, if it can be read here.
       const run = { sessionId: sessionOfRun(runId), runId };
-      const at = await store.runs.next(run, { lists: true }).catch(() => undefined);
-      await workflows.wake(runId, { at });
+      const read = (): Promise<At | undefined> =>
+        store.runs.next(run, { lists: true }).catch(() => undefined);
+      await workflows.wake(runId, { at: known ?? (await read()) });
     },
     startOf: async (sessionId, runId) => {
       const record = await store.sessions.read(sessionId);

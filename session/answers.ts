@@ -8,7 +8,8 @@ import { countStored, headOf } from './messages.js';
 import { noteDeadline, restIfWaiting } from './pause.js';
 import { ownerOf } from './calls.js';
 import type { Call } from './record.js';
-import { isTerminal } from '../protocol/run.js';
+import { atAfter } from './next.js';
+import { isTerminal, type At } from '../protocol/run.js';
 import { continueAlone, isLastToAsk, resumeIfAnswered, type Resumed } from './resume.js';
 import { speakerOf } from './say.js';
 import { ofCall, settleRow, tellWaitEnd, withEvents } from './settling.js';
@@ -125,9 +126,9 @@ type Refusal =
 export type SettleReply =
   /**
    * Stored. After the last awaited answer, `resume` is what the asking run continues with, and
-   * `others` are further runs of the conversation that continue.
+   * `others` are further runs of the conversation that continue. `at` is what the asking run does next.
    */
-  | ({ kind: 'stored'; sequence: number } & Resumed)
+  | ({ kind: 'stored'; sequence: number; at?: At } & Resumed)
   /** The changed input is stored, and the call waits for another person. */
   | { kind: 'edited'; sequence: number }
   /** A client's answer after the model got the timeout. The model is informed once. */
@@ -200,7 +201,8 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   noteAct(session, input.act, { outcome: 'stored' });
   if (source === 'client') delete call.isLate;
   const resumed = goOn(session, { source, now, paused, isLate, isHook });
-  return { kind: 'stored', sequence: log.sequence, ...resumed };
+  const at = atAfter(session, runId, { lists: source !== 'tool' && source !== 'child' });
+  return { kind: 'stored', sequence: log.sequence, at, ...resumed };
 }
 
 /** Lets the conversation continue after a call was settled. */

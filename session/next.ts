@@ -12,19 +12,25 @@ import type { Session } from './tree.js';
 
 /** Details that a caller wants in addition to the run's next work. */
 export interface NextWants {
-  /** Lists of calls even if there are many. */
+  /** Lists of calls even while some are in progress; a settled call would have to load all others for them. */
   lists?: boolean;
   /** Facts about the open calls. */
   calls?: boolean;
 }
 
-/** Above this number of calls, busy ones are not listed, since each settled call would load all others. */
-const FEW = 16;
+/** Longest interval between looks at calls that people have not been asked about yet. Each look adds to the history. */
+const UNASKED_LIMIT_MS = 10 * 60_000;
 
 export function atOf(session: Session, runId: string, wants: NextWants = {}): At {
   const { conversation, log } = session.tree;
   const next = nextOf(session, runId, wants);
   return { version: conversation.changes, sequence: log.sequence, next };
+}
+
+/** Returns a run's next work once the change that is being decided is stored. */
+export function atAfter(session: Session, runId: string, wants?: NextWants): At {
+  const at = atOf(session, runId, wants);
+  return { ...at, version: at.version + 1 };
 }
 
 /** Returns a run's next work. Only the record decides it. */
@@ -47,12 +53,17 @@ export function nextOf(session: Session, runId: string, wants: NextWants = {}): 
   const untilStartMs = status === 'starting' ? (run.waitsUntil ?? 0) - now : 0;
   if (untilStartMs > 0) return { do: 'open', step, dueInMs: untilStartMs };
   if (run.calls > 0) {
-    if (wants.lists !== true && run.busyCalls > 0 && run.calls > FEW)
-      return { do: 'open', step, isPartial: true };
+    if (wants.lists !== true && run.busyCalls > 0) return { do: 'open', step, isPartial: true };
     const calls = session.openCalls();
     if (calls.some(({ state }) => state !== 'settled')) {
       const refs = wants.calls === true ? asked?.calls : undefined;
-      return { do: 'open', step, ...listsOf(calls), ...dueOf(calls, now), ...refsOf(calls, refs) };
+      return {
+        do: 'open',
+        step,
+        ...listsOf(calls),
+        ...dueOf(session, calls),
+        ...refsOf(calls, refs),
+      };
     }
   }
   // A sub-agent continues together with the others.
@@ -94,13 +105,20 @@ function listOf({
   return isBusy === true ? 'machine' : undefined;
 }
 
-/** Returns the time until the earliest deadline, or the shortest time limit if people have not been asked. */
-function dueOf(calls: readonly Call[], now: number): Pick<OpenCalls, 'dueInMs' | 'isUnasked'> {
+/**
+ * Returns the time until the earliest deadline. If people have not been asked, no time limit has begun, and nothing tells
+ * the run when others of the conversation let it begin. So it looks after the shortest limit, and then less and less
+ * often, unless calls of its own are in progress.
+ */
+function dueOf({ existing, tree: { now } }: Session, calls: readonly Call[]): { dueInMs?: number } {
   const waiting = calls.filter(isWaiting);
   const deadlines = waiting.flatMap(({ deadline }) => deadline ?? []);
   if (deadlines.length > 0) return { dueInMs: Math.max(0, Math.min(...deadlines) - now) };
-  const waits = waiting.flatMap(({ waitMs }) => waitMs ?? []);
-  return waits.length > 0 ? { dueInMs: Math.min(...waits), isUnasked: true } : {};
+  if (existing.run.busyCalls > 0) return {};
+  const waits = waiting.flatMap(({ waitMs, since = now }) =>
+    waitMs === undefined ? [] : Math.max(waitMs, Math.min(now - since, UNASKED_LIMIT_MS)),
+  );
+  return waits.length > 0 ? { dueInMs: Math.min(...waits) } : {};
 }
 
 function refsOf(

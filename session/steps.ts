@@ -3,6 +3,7 @@ import { runNumberOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { Compaction, Row } from '../protocol/rows.js';
 import {
+  type At,
   type RunError,
   type StepOutcome,
   type StopRequest,
@@ -21,7 +22,7 @@ import {
   type Writer,
 } from './input.js';
 import { addNotices, countStored, pushReply } from './messages.js';
-import { mustFinish } from './next.js';
+import { atAfter, mustFinish } from './next.js';
 import { restIfWaiting } from './pause.js';
 import { steeringWaits, takeSteering } from './queue.js';
 import { dropWake, fromUsage, sumOf, toUsage, type Run } from './record.js';
@@ -235,9 +236,9 @@ export interface Commit {
 
 export type CommitReply =
   /** `next`: the run has ended and queued messages wait. */
-  | { kind: 'committed'; sequence: number; paused: boolean; next?: true }
+  | { kind: 'committed'; sequence: number; at: At; paused: boolean; next?: true }
   /** Stored, but the run does not end, since its next step reads new messages. */
-  | { kind: 'steered'; sequence: number }
+  | { kind: 'steered'; sequence: number; at: At }
   | Done
   | { kind: 'stopped'; stop: StopRequest }
   | Only<'rewound' | 'fenced'>;
@@ -295,8 +296,10 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   tree.tell({ kind: 'charge_changed' });
   // A sub-agent may rest while others continue.
   if (paused || final !== undefined || !session.isConversation) tree.tell({ kind: 'work_over' });
-  if (steers) return { kind: 'steered', sequence: log.sequence };
-  return { kind: 'committed', sequence: log.sequence, paused, ...tellNext(session, hasNext) };
+  const { sequence } = log;
+  const at = atAfter(session, runId, { lists: true, calls: true });
+  if (steers) return { kind: 'steered', sequence, at };
+  return { kind: 'committed', sequence, at, paused, ...tellNext(session, hasNext) };
 }
 
 function noteCheckpoint(session: Session, { writer, checkpointId, now }: Stored<Commit>): void {

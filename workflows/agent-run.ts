@@ -135,15 +135,18 @@ function hostOf(run: Run): Host {
 }
 
 /**
- * Picks the calls that may start eagerly in the worker that committed the step: as many as it had free
- * slots. Later calls, such as approved ones, go to the tools' queue because those slots may be taken.
+ * Picks the calls that may start eagerly: as many as the worker that committed the step had free slots.
+ * Calls that need an approval are among them, since an approved one usually finds a free slot as well.
  */
 function eagerOf({ next }: At, places = 0): string[] {
   if (next.do !== 'open') return [];
-  const { machine = [], calls = [] } = next;
+  const { machine = [], people = [], calls = [] } = next;
   const isOwn = (id: string): boolean =>
-    calls.some(({ toolCallId, activity }) => toolCallId === id && activity === undefined);
-  return machine.filter(isOwn).slice(0, places);
+    calls.some(
+      ({ toolCallId, kind, activity }) =>
+        toolCallId === id && kind !== 'client' && activity === undefined,
+    );
+  return [...machine, ...people].filter(isOwn).slice(0, places);
 }
 
 /** Waits until operators' requests are finished and stops are recorded; then the execution may end. */

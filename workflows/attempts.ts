@@ -10,6 +10,9 @@ import { tools } from './proxies.js';
  */
 const LEASED = { heartbeatTimeout: '90s' } as const;
 
+/** A call that has not started by then found no free slot, so it moves to the tools' queue. */
+const EAGER = { scheduleToStartTimeout: '1s' } as const;
+
 /**
  * Schedules an activity, and again for as long as its attempt is lost. Redis counts attempts and
  * decides which may be repeated.
@@ -94,8 +97,10 @@ export async function runTool(
       if (typeof left === 'string') return giveUp(left, leased, lease);
       // A server starts an activity eagerly only on the task queue of its workflow.
       if (isEager && lease.isLeased === true && lease.replaces === undefined) {
-        const settings = { ...options, taskQueue, ...leased };
-        return tools.toolCall.executeWithOptions(settings, [{ ...ref, ...lease, eager: true }]);
+        const settings = { ...options, ...EAGER, taskQueue, ...leased };
+        return tools.toolCall
+          .executeWithOptions(settings, [{ ...ref, ...lease, eager: true }])
+          .catch(orMoved);
       }
       const settings = { ...options, ...left, ...leased };
       return tools.toolCall.executeWithOptions(settings, [{ ...ref, ...lease }]);
@@ -105,4 +110,12 @@ export async function runTool(
     const givenUp = error.cause instanceof TimeoutFailure ? 'timed_out' : 'failed';
     return untilKept(input, (leased, lease) => giveUp(givenUp, leased, lease));
   }
+}
+
+/** Returns the outcome of an eager call that was not started in time. @throws other errors */
+function orMoved(error: unknown): LostAttempt {
+  const cause = error instanceof ActivityFailure ? error.cause : undefined;
+  const isUnstarted = cause instanceof TimeoutFailure && cause.timeoutType === 'SCHEDULE_TO_START';
+  if (!isUnstarted) throw error;
+  return { kind: 'lost', token: 0, number: 0, begun: false, moved: true };
 }

@@ -3,6 +3,7 @@ import type {
   LegOutcome,
   LegRef,
   RunActivities,
+  Said,
   StepLine,
   ToolCallOutcome,
   CallLine,
@@ -23,12 +24,13 @@ import {
 import type { ModelStep } from '../model/model-step.js';
 import type { StepProgress } from '../model/middleware.js';
 import type { ToolCall } from '../tool-call.js';
-import { afterWork } from '../endings.js';
+import type { Telling } from '../run-parts.js';
 
 /** Operations that a leg runs in sequence. */
 export interface LegParts {
-  modelStep: ModelStep;
-  toolCall: ToolCall;
+  modelStep: Telling<ModelStep>;
+  toolCall: Telling<ToolCall>;
+  /** Reads the next work of a run from the record. */
   next: Runs['next'];
   look: AnswerActivities['look'];
   endRun: RunActivities['endRun'];
@@ -95,14 +97,12 @@ export function createLeg(parts: LegParts): Leg {
       mayBegin: (call) => !isOut(call) && !(hasBegun && mustLeave()),
       model: async (next) => {
         hasBegun = true;
-        const outcome = await speak(next);
-        return learn(afterWork(await parts.next(run, { lists: true, calls: true }), outcome));
+        return learn((await speak(next)).at);
       },
       call: async (call, step) => {
         hasBegun = true;
         const outcome = await execute(call, step);
-        const at = await parts.next(run);
-        return learn(outcome === undefined ? at : afterWork(at, outcome));
+        return learn(outcome?.at ?? (await parts.next(run)));
       },
       child: () => Promise.reject(new Error('a leg has no sub-agents')),
       end: async ({ step }) => {
@@ -137,7 +137,7 @@ export function createLeg(parts: LegParts): Leg {
       return innerAttempt(attempt, isFresh ? { ageMs } : { number: 1 });
     }
 
-    async function speak({ step, mustFinish }: Model): Promise<StepOutcome> {
+    async function speak({ step, mustFinish }: Model): Promise<StepOutcome & Said> {
       const current: StepProgress = { step, sequence: 0, failures: 0 };
       progress.current = current;
       const startedMs = performance.now();
@@ -165,7 +165,7 @@ export function createLeg(parts: LegParts): Leg {
       return outcome;
     }
 
-    async function execute(call: CallRef, step: number): Promise<ToolCallOutcome | undefined> {
+    async function execute(call: CallRef, step: number): Promise<Executed> {
       const startedMs = performance.now();
       const outcome = await untilSettled(call, step);
       if (outcome === undefined) return undefined;
@@ -181,7 +181,7 @@ export function createLeg(parts: LegParts): Leg {
     async function untilSettled(
       { toolCallId, toolName }: CallRef,
       step: number,
-    ): Promise<ToolCallOutcome | undefined> {
+    ): Promise<Executed> {
       const outer = inner();
       const call = { ...run, step, replaces: ref.replaces, toolCallId, toolName };
       for (let retries = 0; ; retries += 1) {
@@ -217,6 +217,7 @@ export function createLeg(parts: LegParts): Leg {
 }
 
 type Model = Extract<Next, { do: 'model' }>;
+type Executed = (ToolCallOutcome & Said) | undefined;
 
 /** Returns an attempt's initial progress, with the last report of the previous attempt. */
 export function toLegProgress({ at: { sequence } }: LegRef, before: unknown): LegProgress {

@@ -1,10 +1,9 @@
 import { StateError } from '../../agents/tool-error.js';
 import type { StepRef } from '../../protocol/activities.js';
-import type { StepOutcome } from '../../protocol/run.js';
 import { modelWriter, handOver, type Attempt } from '../attempt.js';
 import { cutOnStop } from '../cut-on-stop.js';
 import type { WorkDeps } from '../deps.js';
-import { createStepEndings } from '../endings.js';
+import { createStepEndings, type StepDone } from '../endings.js';
 import type { RunAgents } from '../run-agent.js';
 import { prompts } from './call-options.js';
 import { callModel, failures } from './call-model.js';
@@ -32,7 +31,7 @@ export type ModelStep = (
   ref: StepRef,
   attempt: Attempt,
   progress: StepProgress,
-) => Promise<StepOutcome>;
+) => Promise<StepDone>;
 
 /** Returns the middleware around each request to a model, the first outermost. */
 function middlewareOf(deps: WorkDeps): StepMiddleware[] {
@@ -80,7 +79,7 @@ export function createModelStep(deps: WorkDeps, runAgents: RunAgents): ModelStep
     }
   };
 
-  async function runStep(current: StepAttempt): Promise<StepOutcome> {
+  async function runStep(current: StepAttempt): Promise<StepDone> {
     const { sessionId, runId, step } = current.ref;
     const claimed = await claimStep(current);
     if (claimed.kind === 'not_ready') return claimed;

@@ -18,7 +18,7 @@ import { type NewCall, toChildRef } from '../../store/contract/call-record.js';
 import { isQuestion } from '../../store/record/questions.js';
 import { cutOf } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
-import { AttemptOver, owned } from '../endings.js';
+import { AttemptOver, owned, type StepDone } from '../endings.js';
 import { activityOf } from '../tool/execute-tool.js';
 import { untilStalled, type ModelCall, type ModelRequest } from './middleware.js';
 import { isBound } from './acceptable-prompt.js';
@@ -43,13 +43,13 @@ import { deferAsks } from './sub-agents.js';
 /** Ways of storing a step's reply. Each throws AttemptOver. */
 export interface StepCommit {
   /** Stores a complete reply. */
-  complete: () => Promise<StepOutcome>;
+  complete: () => Promise<StepDone>;
   /** Ends the run by the agent's own conditions, without a request to the model. */
-  over: () => Promise<StepOutcome>;
+  over: () => Promise<StepDone>;
   /** Stores the partial reply after a stop. */
-  stopped: () => Promise<StepOutcome>;
+  stopped: () => Promise<StepDone>;
   /** Stores the partial reply and fails the run after the provider failed for good. */
-  failed: (failure: ProviderFailure) => Promise<StepOutcome>;
+  failed: (failure: ProviderFailure) => Promise<StepDone>;
 }
 
 export function createStepCommit(deps: ActivityDeps, request: ModelRequest): StepCommit {
@@ -67,7 +67,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
 
   const usage = usageOf(request);
 
-  async function complete(): Promise<StepOutcome> {
+  async function complete(): Promise<StepDone> {
     const finish = await toFinishTool(agent);
     const handed = await openFinishCalls(scope, finish, reply.calls);
     // Models that were asked for a format write the result as text, as the AI SDK expects.
@@ -143,7 +143,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     }
   }
 
-  async function over(): Promise<StepOutcome> {
+  async function over(): Promise<StepDone> {
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'completed' };
     return store([], outcome, { answersStop: false, isUnasked: true });
   }
@@ -159,7 +159,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
       .map((part) => closedCall(scope, part, partialInputOf(part), why, Date.now()));
   }
 
-  async function stopped(): Promise<StepOutcome> {
+  async function stopped(): Promise<StepDone> {
     const record = await deps.store.sessions.read(ref.sessionId);
     const mode = record?.stop?.mode ?? 'interrupt';
     const status: TerminalStatus = mode === 'abort' ? 'aborted' : 'interrupted';
@@ -172,7 +172,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     message,
     retryable,
     newest = code,
-  }: ProviderFailure): Promise<StepOutcome> {
+  }: ProviderFailure): Promise<StepDone> {
     const error: RunError = { code, message, retryable };
     const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'failed', error };
     return store(closeAll(CUT_CALLS.failed), outcome, {
@@ -210,7 +210,7 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
       /** Code of a refusal; the next turn omits the new parts. */
       refused?: string;
     },
-  ): Promise<StepOutcome> {
+  ): Promise<StepDone> {
     const now = Date.now();
     const calls = opened.map(({ call }) => call);
     const parts = withCalls(reply, calls, ref.runId);
@@ -260,9 +260,14 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     }
     switch (result.kind) {
       case 'committed':
-        return 'step' in outcome ? { ...outcome, sequence: result.sequence } : outcome;
-      case 'steered':
-        return { kind: 'calls', step: ref.step, calls: [], sequence: result.sequence };
+      case 'steered': {
+        const { sequence, at } = result;
+        if (!('step' in outcome)) return outcome;
+        const { step } = ref;
+        return result.kind === 'committed'
+          ? { ...outcome, sequence, at }
+          : { kind: 'calls', step, calls: [], sequence, at };
+      }
       case 'done':
         return result.outcome;
       case 'stopped':

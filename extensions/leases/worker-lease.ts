@@ -117,14 +117,19 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     registered.catch(() => undefined);
     return {
       registered,
-      becomePatient: async () => {
+      becomePatient: () => {
         entry.patience += 1;
         // If another call of the attempt already asked for it, this one waits for the same write.
-        await (entry.patience === 1 ? register(entry) : entry.registered);
-        return () => {
-          entry.patience -= 1;
-          if (entry.patience > 0 || !entries.has(work.id)) return;
-          register(entry).catch(() => undefined);
+        const noted = entry.patience === 1 ? register(entry) : entry.registered;
+        // A call that is refused awaits no note.
+        noted.catch(() => undefined);
+        return {
+          noted,
+          end: () => {
+            entry.patience -= 1;
+            if (entry.patience > 0 || !entries.has(work.id)) return;
+            register(entry).catch(() => undefined);
+          },
         };
       },
       executing: (call) => begin().executing({ ...call, workId: work.id }),

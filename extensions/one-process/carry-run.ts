@@ -1,4 +1,3 @@
-import { afterWork } from '../../activities/endings.js';
 import type { RunParts } from '../../activities/run-parts.js';
 import type { StepProgress } from '../../activities/model/middleware.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -27,7 +26,6 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
   const { parts, attempts, clock, leaving } = deps;
   const { sessionId, runId, agent, turn, maxSteps, parent } = input;
   const run = { sessionId, runId, agent };
-  const everything = { lists: true, calls: true };
   const waiters = new Set<() => void>();
   const pending = new Set<Promise<At>>();
 
@@ -49,8 +47,7 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
           ...(mustFinish === true && { forceFinish: true }),
           ...(parent !== undefined && { parent, depth: parent.depth }),
         };
-        const outcome = await parts.modelStep(ref, attempt, current);
-        return afterWork(await parts.next(run, everything), outcome);
+        return (await parts.modelStep(ref, attempt, current)).at;
       }),
     ),
     call: begun(runTool),
@@ -102,7 +99,7 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
     const limitMs = timeoutMs ?? activity.startToCloseTimeout ?? LIMITS.toolMs;
     const { retry, scheduleToCloseTimeout: withinMs } = activity;
     const limits = { most: retry?.maximumAttempts, withinMs };
-    const outcome = await attempts
+    const { at } = await attempts
       .untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), limits)
       .catch((error: unknown) => {
         if (!(error instanceof GivenUp)) throw error;
@@ -110,7 +107,7 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
         const givenUp = { ...ref, givenUp: error.how };
         return attempts.untilDone((attempt) => parts.toolCall(givenUp, attempt));
       });
-    return afterWork(await attempts.untilStored(() => parts.next(run)), outcome);
+    return at;
   }
 
   /** @throws LeftOff */

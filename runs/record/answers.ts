@@ -11,6 +11,7 @@ import {
 } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
+import type { At } from '../../protocol/run.js';
 import { toPerson, type KnownPerson, type Responder } from '../../protocol/responder.js';
 import { isAsShown, type ShownCall } from '../../protocol/shown-call.js';
 import { sleep } from '../../protocol/time.js';
@@ -141,9 +142,10 @@ export function createAnswers(deps: AnswersDeps): Answers {
   /** Wakes the run that was answered, and others of the conversation, if they may continue. */
   async function wake(
     runId: string,
-    { resume, others = [] }: Pick<Settled, 'resume' | 'others'>,
+    { resume, at, others = [] }: Pick<Settled, 'resume' | 'at' | 'others'>,
   ): Promise<void> {
-    await wakeAll(deps, resume === undefined || host === 'run' ? others : [{ runId }, ...others]);
+    const isWoken = resume !== undefined && host === 'api';
+    await wakeAll(deps, isWoken ? [{ runId, at }, ...others] : others);
   }
 
   async function submit(
@@ -315,16 +317,19 @@ export function createAnswers(deps: AnswersDeps): Answers {
 
 type Settled = Extract<SettleCallResult, { kind: 'stored' }>;
 
+/** A run that may continue, and the state of its record, if known. */
+export type Woken = Pick<Wake, 'runId'> & { at?: At | undefined };
+
 export interface WakeDeps {
   /** Signals a run. Default: the sweeper wakes it. */
-  wake?: ((run: Pick<Wake, 'runId'>) => Promise<void>) | undefined;
+  wake?: ((run: Woken) => Promise<void>) | undefined;
   logger: { warn: (fields: object, message: string) => void };
 }
 
 /** Signals runs that may continue; the sweeper wakes a run whose signal is lost. */
 export async function wakeAll(
   { wake, logger }: WakeDeps,
-  runs: readonly Pick<Wake, 'runId'>[] = [],
+  runs: readonly Woken[] = [],
 ): Promise<void> {
   await Promise.all(
     runs.map(async (run) => {

@@ -28,8 +28,8 @@ export type {
 
 /** Changes and reads of calls. A call is executed only with permission, and settled once. */
 export interface Calls {
-  /** Requests permission to execute a tool. */
-  start: (input: StartCallInput) => Promise<StartCallResult>;
+  /** Requests permission to execute a tool; nothing is stored before `noted` resolves. */
+  start: (input: StartCallInput, noted?: Noted) => Promise<StartCallResult>;
   /** Lets a call wait for its webhook. */
   suspend: (input: SuspendCall) => Promise<SuspendReply>;
   /** Stores the one result of a call, or a person's decision about it. The first one wins. */

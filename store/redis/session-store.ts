@@ -235,8 +235,8 @@ function changesOf(
       takeOver: change(takeOver),
     },
     calls: {
-      start: async (input) => {
-        const { reply, state } = await startExecution(input);
+      start: async (input, noted) => {
+        const { reply, state } = await startExecution(input, noted);
         return {
           ...decoded(reply),
           ...(state !== undefined && { state: fitChanges(state.customState, state.staged) }),

@@ -29,11 +29,12 @@ function openLease() {
           noted.push('registered');
         }),
         executing: () => () => undefined,
-        becomePatient: async () => {
-          noted.push('patient');
-          await Promise.resolve();
-          return () => noted.push('impatient');
-        },
+        becomePatient: () => ({
+          noted: sleep(50).then(() => {
+            noted.push('patient');
+          }),
+          end: () => noted.push('impatient'),
+        }),
         note: (progress) => noted.push(`notes ${JSON.stringify(progress)}`),
         release: () => noted.push('released'),
       };

@@ -136,14 +136,6 @@ describe('the loop of a run', () => {
     expect(begun.slice(3)).toEqual(['model 1']);
   });
 
-  it('looks where the record lacks what its work has stored, and begins nothing of it before', async () => {
-    const { begun, reply, loop } = createStage();
-    const restored = { ...open(2, { machine: ['s'], calls: CALLS }), sequence: 9, isBehind: true };
-    await reply('model 1', restored as At);
-    expect(begun).toEqual(['model 1', 'look']);
-    expect(loop.known()).toMatchObject({ sequence: 9 });
-  });
-
   it('a hint begins work at once, and the reply to that says how the record is', async () => {
     const { begun, reply, hint, view } = createStage();
     await reply('model 1', open(5, { people: ['a', 'c'], calls: CALLS }));
@@ -263,19 +255,6 @@ describe('the loop of a run', () => {
     expect(dueInMs()).toBe(10);
   });
 
-  it('looks less and less often at what people have not been asked yet', async () => {
-    const { reply, pass, dueInMs } = createStage();
-    const waiting = open(5, { people: ['a'], dueInMs: 1_000, isUnasked: true, calls: CALLS });
-    await reply('model 1', waiting);
-    const waits: unknown[] = [];
-    for (let times = 0; times < 4; times += 1) {
-      waits.push(dueInMs());
-      await pass(dueInMs() ?? 0);
-      await reply('look', waiting);
-    }
-    expect(waits).toEqual([1_000, 2_000, 4_000, 8_000]);
-  });
-
   it('executes many calls in waves, and asks for the lists that were left out once the last is over', async () => {
     const ids = Array.from({ length: 25 }, (_, n) => `t${String(n)}`);
     const calls = ids.map((id) => ref(id, 'server'));
@@ -284,6 +263,33 @@ describe('the loop of a run', () => {
     expect(begun).toHaveLength(1 + 10);
     for (const [n, id] of ids.entries()) await reply(id, open(6 + n, { isPartial: true }));
     expect(begun.slice(1)).toEqual([...ids, 'look']);
+  });
+
+  it('approved calls do not wait for others that last', async () => {
+    const ids = Array.from({ length: 12 }, (_, n) => `t${String(n)}`);
+    const calls = [...ids.map((id) => ref(id, 'server')), ref('a', 'approval')];
+    const { begun, reply, hint } = createStage();
+    await reply('model 1', open(5, { machine: ids, people: ['a'], calls }));
+    await hint({ at: open(6, { machine: ['a'] }) });
+    expect(begun.slice(1)).toEqual([...ids.slice(0, 10), 'a']);
+  });
+
+  it('keeps the lists that a partial reply leaves out, and looks if nothing is at work', async () => {
+    const { begun, reply, view } = createStage();
+    const calls = [...CALLS, ref('t', 'server')];
+    await reply('model 1', open(5, { machine: ['s', 't'], people: ['a'], calls }));
+    await reply('s', open(6, { isPartial: true }));
+    expect(view()).toMatchObject({ working: [{ toolCallId: 't' }], people: [{ toolCallId: 'a' }] });
+    await reply('t', open(7, { isPartial: true }));
+    expect(begun.slice(1)).toEqual(['s', 't', 'look']);
+  });
+
+  it('looks once for a call that it does not know', async () => {
+    const { begun, reply } = createStage();
+    await reply('model 1', open(5, { machine: ['s'] }));
+    expect(begun.slice(1)).toEqual(['look']);
+    await reply('look', open(5, { machine: ['s'] }));
+    expect(begun.slice(1)).toEqual(['look']);
   });
 
   it('a run that is over waits for its calls, unless its model waits for the provider', async () => {

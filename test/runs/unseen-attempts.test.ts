@@ -48,7 +48,17 @@ function gateRegistration({ store, unansweredMs }: TestStores): RegistrationGate
     const held = flags.raised(`${gate} is released`).then(() => begun.lease.hold(work));
     return {
       registered: held.then(({ registered }) => registered),
-      becomePatient: async () => (await held).becomePatient(),
+      becomePatient: () => {
+        const patience = held.then(({ becomePatient }) => becomePatient());
+        return {
+          noted: patience.then(({ noted }) => noted),
+          end: () => {
+            void patience.then(({ end }) => {
+              end();
+            });
+          },
+        };
+      },
       executing: () => () => undefined,
       note: () => undefined,
       release: () => {

@@ -156,12 +156,18 @@ export function createHarness(
   const modelStep = asActivity(
     deps,
     ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
-    parts.modelStep,
+    async (...work) => {
+      const { at: _at, ...outcome } = await parts.modelStep(...work);
+      return outcome;
+    },
   );
   const toolCall = asActivity(
     deps,
     ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
-    (called: CallActivityRef, attempt) => parts.toolCall(called, attempt),
+    async (called: CallActivityRef, attempt) => {
+      const { at: _at, ...outcome } = await parts.toolCall(called, attempt);
+      return outcome;
+    },
   );
   let messages = 0;
   const ref = (run: RunRecord, step: number) => ({

@@ -49,6 +49,7 @@ interface WorkerOptions {
   /** Receivers that get its notices. */
   receivers?: Receiver[] | undefined;
   times?: Times;
+  modelSlots?: number;
 }
 
 export interface RunHarness {
@@ -148,6 +149,7 @@ export async function createRunHarness(
     lease,
     receivers = notify && [QUIET],
     times = TIMES,
+    ...slots
   }: WorkerOptions = {}): ReturnType<RunHarness['startWorker']> {
     const native = await NativeConnection.connect({ address });
     const worker: Worker = await createAgentWorker({
@@ -157,6 +159,7 @@ export async function createRunHarness(
       agents: registry,
       stores,
       times,
+      ...slots,
       extensions: [leases(lease), notices(receivers && { receivers })],
       // Tests sweep by hand.
       sweep: false,

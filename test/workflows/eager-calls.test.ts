@@ -3,7 +3,9 @@ import { createScriptedModel, defineAgent, defineTool } from '../../agents/index
 import { workflowIdOf } from '../../protocol/ids.js';
 import { toolQueueOf } from '../../protocol/temporal-names.js';
 import type { RunRecord } from '../../store/contract/runs.js';
-import { useRuns } from '../support/run-harness.js';
+import { createGatedAgent } from '../support/gated-agent.js';
+import { createRunHarness, useRuns, type RunHarness } from '../support/run-harness.js';
+import { until } from '../support/until.js';
 
 const config = {
   description: 'Says it again.',
@@ -24,13 +26,21 @@ const agent = defineAgent({
   llmConfig: { model: createScriptedModel() },
 });
 
-const { runs } = useRuns([agent]);
+const { runs, stores } = useRuns([agent]);
 
 async function perform(...calls: string[]): Promise<RunRecord> {
   const step = { calls: calls.map((tool, n) => ({ tool, id: `c${String(n)}` })) };
   const text = JSON.stringify({ script: [step, { say: 'done' }] });
   const run = await runs.begin(runs.newSessionId(), 'eager', text);
   expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+  return run;
+}
+
+/** Begins a run that waits for an approval. */
+async function askPeople(of: RunHarness): Promise<RunRecord> {
+  const script = [{ calls: [{ tool: 'asked', id: 'c' }] }, { say: 'done' }];
+  const run = await of.begin(of.newSessionId(), 'eager', JSON.stringify({ script }));
+  await of.untilStatus(run.sessionId, 'waiting_approval');
   return run;
 }
 
@@ -51,19 +61,31 @@ describe('calls of a worker with places', () => {
     expect(five).toEqual([taskQueue, taskQueue, taskQueue, own, own]);
   });
 
-  it('those that people release later are scheduled on the tools’ own queue', async () => {
-    const run = await runs.begin(
-      runs.newSessionId(),
-      'eager',
-      JSON.stringify({ script: [{ calls: [{ tool: 'asked', id: 'c' }] }, { say: 'done' }] }),
-    );
-    await runs.untilStatus(run.sessionId, 'waiting_approval');
+  it('so are those that people release later', async () => {
+    const run = await askPeople(runs);
     await runs.decide(run, 'c', true);
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
-    expect(await queuesOf(run)).toEqual([toolQueueOf(runs.taskQueue)]);
+    expect(await queuesOf(run)).toEqual([runs.taskQueue]);
   });
 
-  it('so are not those whose tools have settings of their own for their activity', async () => {
+  it('a released call that finds all slots taken moves to the tools’ own queue', async () => {
+    const gated = createGatedAgent();
+    const own = await createRunHarness(stores, [agent, gated.agent]);
+    await own.startWorker({ modelSlots: 4 });
+    const run = await askPeople(own);
+    const gates = ['a', 'b', 'c', 'd'];
+    for (const gate of gates) await own.begin(own.newSessionId(), 'gated', `speak ${gate}`);
+    await Promise.all(gates.map((gate) => gated.reached(gate)));
+    await own.decide(run, 'c', true);
+    const hasResult = async (): Promise<boolean> =>
+      (await stores.store.sessions.withCalls(run.sessionId))?.openCalls[0]?.state === 'settled';
+    await until('the tool has been executed', hasResult);
+    for (const gate of gates) gated.open(gate);
+    expect(await own.result(run)).toEqual({ status: 'completed', steps: 2 });
+    expect(await queuesOf(run)).toEqual([own.taskQueue, toolQueueOf(own.taskQueue)]);
+  });
+
+  it('those whose tools have settings of their own for their activity are scheduled on the tools’ own queue', async () => {
     expect(await queuesOf(await perform('tuned'))).toEqual([toolQueueOf(runs.taskQueue)]);
   });
 });

@@ -45,7 +45,8 @@ it('holds what is in progress, and nothing after its end', async () => {
   const held = lease.hold(workOf('a'));
   await held.registered;
   expect(await leases.work('w')).toEqual([workOf('a')]);
-  const end = await held.becomePatient();
+  const { noted, end } = held.becomePatient();
+  await noted;
   expect(await leases.work('w')).toEqual([{ ...workOf('a'), isPatient: true }]);
   end();
   await until('it is impatient', async () => (await leases.work('w'))[0]?.isPatient !== true);
@@ -87,7 +88,7 @@ it('a worker that was judged keeps what was not taken, and lets go of the rest',
   const ids = ['taken', 'kept', 'patient'];
   const held = ids.map((id) => lease.hold(workOf(id)));
   await Promise.all(held.map(({ registered }) => registered));
-  await held[2]?.becomePatient();
+  await held[2]?.becomePatient().noted;
   await leases.judge('w', 60_000);
   await leases.release('w', 'taken');
   await until('it has another name', () => lease.holder() === 'w.1');

@@ -33,12 +33,11 @@ function runsOf(
 
 it('a run that was given up is closed, until it is begun again', async () => {
   const outcomes: Promise<unknown>[] = [
-    Promise.resolve({ kind: 'superseded' }),
+    Promise.resolve({ kind: 'superseded', at: 'nonsense' }),
     new Promise(() => undefined),
   ];
-  const next = () => Promise.resolve('nonsense' as never);
   const asked = () => outcomes.shift() ?? Promise.reject(new Error('no step is expected'));
-  const runs = runsOf(asked, { next });
+  const runs = runsOf(asked);
   expect(await runs.state(INPUT.runId)).toBe('running');
   await runs.start(INPUT, { details: '' });
   await runs.idle();
@@ -59,12 +58,11 @@ it('runs are left once what they have in progress is over', async () => {
   let end = (): void => undefined;
   const step = new Promise<unknown>((resolve) => {
     end = () => {
-      resolve({ kind: 'superseded' });
+      const next: Next = { do: 'open', step: 1, people: ['a'] };
+      resolve({ kind: 'superseded', at: { version: 1, sequence: 0, next } });
     };
   });
-  const next: RunParts['next'] = () =>
-    Promise.resolve({ version: 1, sequence: 0, next: { do: 'open', step: 1, people: ['a'] } });
-  const runs = runsOf(() => step, { next });
+  const runs = runsOf(() => step);
   await runs.start(INPUT, { details: '' });
   let isLeft = false;
   const leaving = runs.leave().then(() => (isLeft = true));
