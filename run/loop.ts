@@ -187,7 +187,6 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     if (hinted.do !== 'open') {
       begun.delete(STEP);
       at = { ...at, next: hinted };
-      due = undefined;
       return;
     }
     const { machine = [] } = hinted;
