@@ -16,7 +16,9 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
 
   return async (ref) => {
     const isAtWork = await isUnsettled(ref);
-    return { at: await store.runs.next(ref), ...(isAtWork && { isAtWork }) };
+    // The end of the last sub-agent that asked people releases calls that were approved before.
+    const at = await store.runs.next(ref, { lists: true });
+    return { at, ...(isAtWork && { isAtWork }) };
   };
 
   /** Settles the call of a sub-agent that has ended; returns true if the sub-agent is still at work. */

@@ -201,7 +201,7 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   noteAct(session, input.act, { outcome: 'stored' });
   if (source === 'client') delete call.isLate;
   const resumed = goOn(session, { source, now, paused, isLate, isHook });
-  const at = atAfter(session, runId, { lists: source !== 'tool' && source !== 'child' });
+  const at = atAfter(session, runId, { lists: source !== 'tool' });
   return { kind: 'stored', sequence: log.sequence, at, ...resumed };
 }
 
