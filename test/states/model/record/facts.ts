@@ -48,7 +48,7 @@ export function factsOf(data: Data): Facts {
     nextOf: (run) => {
       const { sessionId, runId } = RUNS[run];
       // A tree caches all that it reads and there are many records, so it is not kept.
-      return nextOf(treeOf(data).session(childPartOf(sessionId)), runId);
+      return nextOf(treeOf(data).session(childPartOf(sessionId)), runId, { lists: true });
     },
   };
 }
