@@ -49,6 +49,11 @@ export async function endLost(
   await store.runs.end({ ...end, status: 'failed', error: STATE_LOST });
 }
 
+/** Work that returns the record's state after it. */
+export type Telling<Work extends (...of: never[]) => Promise<object>> = (
+  ...of: Parameters<Work>
+) => Promise<Awaited<ReturnType<Work>> & Said>;
+
 /** Outcome of a step, with the record's state if this attempt stored it. */
 export type StepDone = StepOutcome & Partial<Said>;
 

@@ -13,7 +13,7 @@ import { toAct } from '../runs/record/acts.js';
 import { listenToChanges } from '../runs/record/listeners.js';
 import { createAnswerActivities } from './answers.js';
 import type { ActivityDeps } from './deps.js';
-import { afterWork, STATE_LOST } from './endings.js';
+import { afterWork, STATE_LOST, type Telling } from './endings.js';
 import type { RunOfWork } from './extension.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
 import { createTellAgent } from './model/finish-hooks.js';
@@ -29,11 +29,6 @@ export interface RunParts
   leg: Leg;
   toolCall: Telling<ToolCall>;
 }
-
-/** Work that returns the record's state after it. */
-export type Telling<Work extends (...of: never[]) => Promise<object>> = (
-  ...of: Parameters<Work>
-) => Promise<Awaited<ReturnType<Work>> & Said>;
 
 /** Creates the operations of a run. This module does not depend on Temporal. */
 export function createRunParts(options: ActivityDeps): RunParts {

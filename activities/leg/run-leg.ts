@@ -24,7 +24,7 @@ import {
 import type { ModelStep } from '../model/model-step.js';
 import type { StepProgress } from '../model/middleware.js';
 import type { ToolCall } from '../tool-call.js';
-import type { Telling } from '../run-parts.js';
+import type { Telling } from '../endings.js';
 
 /** Operations that a leg runs in sequence. */
 export interface LegParts {
