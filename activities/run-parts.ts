@@ -3,7 +3,6 @@ import type {
   ChildActivities,
   EndRef,
   RunActivities,
-  Said,
 } from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import { rootOf } from '../protocol/ids.js';

@@ -190,6 +190,9 @@ describe('the loop of a run', () => {
       loop.look(one);
       await hint(other);
       expect(begun.slice(1)).toEqual(['a', 'c']);
+      // The reply does not know yet what the newest hint told.
+      await reply('a', open(8, { people: ['c'] }));
+      expect(begun.slice(3)).toEqual(['look']);
     }
   });
 
