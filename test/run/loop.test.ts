@@ -234,6 +234,13 @@ describe('the loop of a run', () => {
     expect(isOver).toBe(false);
   });
 
+  it('a hint of a step beyond the cap makes it look, since no hint ends a run', async () => {
+    const { begun, reply, hint } = createStage();
+    await reply('model 1', at(5, { do: 'open', step: 5, people: ['a'], calls: CALLS }));
+    await hint({ at: at(7, { do: 'model', step: 6 }) });
+    expect(begun.slice(1)).toEqual(['look']);
+  });
+
   it('looks once its first step has replied: a sub-agent has no record before, unless that was ended', async () => {
     const { begun, reply, hint } = createStage();
     await hint();
