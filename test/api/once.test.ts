@@ -16,7 +16,11 @@ afterEach(() => {
 
 async function start(
   work: () => Promise<void>,
-  { method = 'post', body = { done: true } }: { method?: 'post' | 'delete'; body?: object } = {},
+  {
+    method = 'post',
+    body = { done: true },
+    status = 201,
+  }: { method?: 'post' | 'delete'; body?: object; status?: number } = {},
 ) {
   const { store } = createMemoryStores();
   const deps = {
@@ -35,7 +39,7 @@ async function start(
     replies: { 201: { description: 'Done.', content: { json: z.object({}) } } },
     handle: async ({ response }) => {
       await work();
-      response.status(201).set('x-session-id', 's1').set('x-run-id', 's1:1-a').json(body);
+      response.status(status).set('x-session-id', 's1').set('x-run-id', 's1:1-a').json(body);
     },
   });
   const once = onceByKey(route, CLAIMED_MS);
@@ -107,4 +111,18 @@ it('what is kept of an erasure names neither the conversation nor who asked', as
   const send = await start(() => Promise.resolve(), { method: 'delete', body: erased });
   expect((await send())[1]).toEqual(erased);
   expect(await send()).toEqual([201, { complete: true }, null, null]);
+});
+
+it('an erasure that is not complete is carried out again, and one that is complete is not', async () => {
+  let count = 0;
+  const work = () => {
+    count += 1;
+    return Promise.resolve();
+  };
+  for (const status of [202, 200]) {
+    const send = await start(work, { method: 'delete', status });
+    expect((await send())[0]).toBe(status);
+    expect((await send())[0]).toBe(status);
+  }
+  expect(count).toBe(3);
 });

@@ -69,3 +69,11 @@ it('what Temporal lists of its runs, their notices and deliveries is deleted, an
   await eraseWorkflows(client, 's', record);
   expect(new Set(deleted)).toEqual(new Set(own));
 });
+
+it('all runs of a long conversation are deleted', async () => {
+  const runs = Array.from({ length: 25 }, (_, n) => `s:${String(n)}-a`);
+  const { client, deleted } = temporal(runs.map((runId) => `run:${runId}`));
+  const record = { runs, parts: [], childRuns: [], owner: { owner: 'ann' }, calls: [] };
+  expect(await eraseWorkflows(client, 's', record)).toEqual({ deleted: 25, unknown: [] });
+  expect(deleted).toHaveLength(25);
+});

@@ -1,4 +1,6 @@
-import { createUploads, type Uploads } from '../../runs/uploads.js';
+import { formatFileUrl } from '../../protocol/ids.js';
+import type { Row } from '../../protocol/rows.js';
+import { copyFiles, createUploads, type Uploads } from '../../runs/uploads.js';
 import { admit } from '../../extensions/limits/admission.js';
 import { toQuotas } from '../../extensions/limits/quotas.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
@@ -74,4 +76,28 @@ describe('files before the first message', () => {
     isDown = false;
     expect(await uploads.removeFile(sessionId, id)).toBe(true);
   });
+});
+
+it('the copies of files are named wherever a message names the files', async () => {
+  const [from, to] = [newSessionId(), newSessionId()];
+  const { id } = await upload(from);
+  const named = { url: formatFileUrl({ sessionId: from, fileId: id }), mediaType: 'text/plain' };
+  const reply = { role: 'assistant', messageId: 'msg-1', runId: `${from}:1-a`, step: 1 } as const;
+  const rows: Row[] = [
+    { role: 'user', id: 'u1', parts: [{ type: 'file', ...named }] },
+    {
+      ...reply,
+      parts: [
+        { type: 'file', ...named },
+        { type: 'reasoning', text: '', stands: { type: 'reasoning-file', ...named } },
+      ],
+    },
+    { role: 'user', id: 'u2', parts: [{ type: 'file', ...named, url: 'https://x.example/a' }] },
+  ];
+  const copied = await copyFiles(stores.store, uploads.upload, { from, to, owner: ANN, rows });
+  const [copyId = ''] = copied.ids;
+  expect(copied.ids).toHaveLength(1);
+  const copy = formatFileUrl({ sessionId: to, fileId: copyId });
+  const expected = JSON.stringify(rows).replaceAll(named.url, copy);
+  expect(copied.rows).toEqual(JSON.parse(expected));
 });

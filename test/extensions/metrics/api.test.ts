@@ -31,6 +31,8 @@ describe('/metrics', () => {
       async () => (await read(server, 'helix_open_streams')) === 0,
     );
     expect(await read(server, 'helix_stream_characters_total')).toBe(text.length);
+    expect((await server.post('/api/chat/s1/retry', {})).status).toBe(202);
+    expect(await read(server, 'helix_runs_begun_total{agent="lab"}')).toBe(2);
     expect(await read(server, 'helix_stream_writes_total')).toBeGreaterThan(0);
     const route = 'method="POST",route="/api/chat/:sessionId"';
     expect(await read(server, `helix_http_requests_total{${route},status="200"}`)).toBe(1);
