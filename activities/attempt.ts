@@ -3,8 +3,8 @@ import { formatModelWriter } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { withTimeout } from '../protocol/time.js';
 import type { Writer } from '../store/contract/log.js';
-import type { Store } from '../store/contract/store.js';
 import type { AttemptBudget, HandOverInput } from '../store/contract/steps.js';
+import type { Store } from '../store/contract/store.js';
 import type { WriterLoss } from './chunk-writer.js';
 import type { Held } from './lease.js';
 
@@ -47,7 +47,6 @@ export const TOOL_RETRY = 'tool_retry';
 /** Type of the failure of a call that found no free tool slot in its process. */
 export const TOOLS_BUSY = 'tools_busy';
 
-/** Describes the attempt that follows a failure. */
 export interface NextAttempt {
   /** Reason, for operators. */
   type: string;
@@ -90,27 +89,14 @@ export function createCut(
   };
 }
 
-export function modelWriter(
-  ref: { sessionId: string; runId: string; agent: string; step: number },
+/** Returns the writer of an attempt at a step, or at one of its calls. */
+export function writerOf(
+  ref: { sessionId: string; runId: string; agent: string; step: number; toolCallId?: string },
   token: number,
 ): Writer {
-  return { ...pickWriter(ref), name: formatModelWriter(ref.sessionId, ref.step), token };
-}
-
-export function callWriter(
-  ref: { sessionId: string; runId: string; agent: string; step: number; toolCallId: string },
-  token: number,
-): Writer {
-  return { ...pickWriter(ref), name: `t:${ref.toolCallId}`, token };
-}
-
-function pickWriter(ref: {
-  sessionId: string;
-  runId: string;
-  agent: string;
-  step: number;
-}): Omit<Writer, 'name' | 'token'> {
-  return { sessionId: ref.sessionId, runId: ref.runId, agentType: ref.agent, step: ref.step };
+  const { sessionId, runId, agent: agentType, step, toolCallId } = ref;
+  const name = toolCallId === undefined ? formatModelWriter(sessionId, step) : `t:${toolCallId}`;
+  return { sessionId, runId, agentType, step, name, token };
 }
 
 /** Returns the reason of the attempt's cut. @throws AttemptCancelled if Temporal cancelled it */
@@ -121,12 +107,6 @@ export function cutOf(attempt: Pick<Attempt, 'cancelled' | 'cutReason'>): CutRea
 
 /** Longest wait for the record of an attempt's end; the store keeps trying after it. */
 const RECORDED_MS = 1_000;
-
-/** Returns true for a fault of the code, which a retry does not fix; false for an outage. */
-export function isFault(error: unknown): boolean {
-  if (error instanceof AttemptCancelled || error instanceof AttemptFailure) return false;
-  return !(HelixError.isInstance(error) && error.code === 'unavailable');
-}
 
 /**
  * Records that an attempt ends without a result, and the reason. An attempt that dies, or has
@@ -155,9 +135,11 @@ export async function handOver(
   return lost >= LIMITS.attempts.most;
 }
 
+/** A `fault` is one of the code, which a retry does not fix. */
 function toWay(error: unknown): HandOverInput['how'] {
-  if (isFault(error)) return 'fault';
-  return error instanceof AttemptFailure && error.next.type === TOOL_RETRY ? 'retry' : 'left';
+  if (error instanceof AttemptFailure && error.next.type === TOOL_RETRY) return 'retry';
+  if (error instanceof AttemptCancelled || error instanceof AttemptFailure) return 'left';
+  return HelixError.isInstance(error) && error.code === 'unavailable' ? 'left' : 'fault';
 }
 
 /** Rejects once the signal fires, so that the agent's code cannot outlast its call. */

@@ -49,7 +49,7 @@ export function createRunAgents(
   const byRun = new Map<string, AgentDefinition>();
   const byList = new WeakMap<AgentDefinition, Map<string, AgentDefinition>>();
 
-  /** Finds the agent; reads the owner only if a factory may ask for it. */
+  /** Reads the owner only if a factory may ask for it. */
   async function find({ agent, sessionId, runId }: AgentRef): Promise<AgentDefinition | undefined> {
     const owner = agents.isMade(agent) ? await findOwner({ sessionId, runId }) : undefined;
     const whose = { userId: owner?.owner, tenantId: owner?.tenant };
@@ -69,7 +69,7 @@ export function createRunAgents(
 
   function withTools(agent: AgentDefinition, lists: Record<string, unknown>): AgentDefinition {
     const tools = new Map<string, ToolDefinition>(agent.tools.map((tool) => [tool.name, tool]));
-    for (const source of sourcesOf(agent)) {
+    for (const source of agent.toolSources ?? []) {
       // A release may have added the source later.
       if (!Object.hasOwn(lists, source.name)) continue;
       for (const tool of source.toTools(lists[source.name], host)) {
@@ -81,7 +81,7 @@ export function createRunAgents(
 
   async function chosen(agent: AgentDefinition, ref: AgentRef): Promise<typeof agent | undefined> {
     const { sessionId, runId } = ref;
-    if (sourcesOf(agent).length === 0) return agent;
+    if ((agent.toolSources ?? []).length === 0) return agent;
     const known = byRun.get(runId);
     if (known !== undefined) return known;
     const read = await store.runs.pinTools({ sessionId, runId });
@@ -101,16 +101,12 @@ export function createRunAgents(
       const taken = new Set(agent.tools.map(({ name }) => name));
       const list = async (source: ToolSource) =>
         [source.name, await source.list(taken, host, signal)] as const;
-      const tools = Object.fromEntries(await Promise.all(sourcesOf(agent).map(list)));
+      const tools = Object.fromEntries(await Promise.all((agent.toolSources ?? []).map(list)));
       const { sessionId, runId } = ref;
       const pinned = await store.runs.pinTools({ sessionId, runId, tools });
       return pinned.kind === 'pinned' ? equip(agent, ref, pinned.tools) : undefined;
     },
   };
-}
-
-function sourcesOf({ toolSources = [] }: AgentDefinition): readonly ToolSource[] {
-  return toolSources;
 }
 
 function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
@@ -136,26 +132,24 @@ export function createToolHost(
 /** Maximum number of runs whose owners are cached. */
 const MOST_OWNERS = 5_000;
 
+type Owner = Pick<SessionRecord, 'owner' | 'tenant'>;
+
 /**
  * Finds the owner of a run's conversation; undefined if it was erased. The cache key is the run,
  * since another user may reuse the id of an erased session.
  */
-export type FindOwner = (run: {
-  sessionId: string;
-  runId: string;
-}) => Promise<Pick<SessionRecord, 'owner' | 'tenant'> | undefined>;
+type FindOwner = (run: Omit<AgentRef, 'agent'>) => Promise<Owner | undefined>;
 
 export function createOwnerLookup(sessions: Pick<Sessions, 'read'>): FindOwner {
-  const known = new Map<string, Pick<SessionRecord, 'owner' | 'tenant'>>();
+  const known = new Map<string, Owner>();
   return async ({ sessionId, runId }) => {
     const found = known.get(runId);
     if (found !== undefined) return found;
     const record = await sessions.read(rootOf(sessionId));
     if (record === undefined) return undefined;
     const { owner, tenant } = record;
-    const stored = { owner, tenant };
-    keep(known, runId, stored, MOST_OWNERS);
-    return stored;
+    keep(known, runId, { owner, tenant }, MOST_OWNERS);
+    return { owner, tenant };
   };
 }
 

@@ -4,7 +4,6 @@ import type {
   EndRef,
   RunActivities,
 } from '../protocol/activities.js';
-import { HelixError } from '../protocol/errors.js';
 import { rootOf } from '../protocol/ids.js';
 import type { At, StepOutcome } from '../protocol/run.js';
 import { NO_METER } from '../protocol/telemetry.js';
@@ -15,7 +14,7 @@ import type { ActivityDeps } from './deps.js';
 import { afterWork, STATE_LOST, type Telling } from './endings.js';
 import type { RunOfWork } from './extension.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
-import { createTellAgent } from './model/finish-hooks.js';
+import { createTellAgent, unlessErased } from './model/finish-hooks.js';
 import { createModelStep, type ModelStep } from './model/model-step.js';
 import { createRunAgents, type RunAgents } from './run-agent.js';
 import { createSettleChild } from './settle-child.js';
@@ -85,7 +84,7 @@ const LOST = { status: 'failed', error: STATE_LOST } as const;
 const CHECK_MS = 3_000;
 
 /** Creates the run's end and stop, which no model step or tool covers. */
-export function createRunEnd(
+function createRunEnd(
   deps: ActivityDeps,
   runAgents: RunAgents,
 ): Pick<RunActivities, 'endRun' | 'stopRun'> {
@@ -136,9 +135,4 @@ export function createRunEnd(
       return { at: await next({ sessionId, runId }), ...(waited && { waited }) };
     },
   };
-}
-
-/** An erased session has nothing to end; `end` reports that next. */
-function unlessErased(error: unknown): void {
-  if (!HelixError.isInstance(error) || error.code !== 'not_found') throw error;
 }

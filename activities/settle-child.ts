@@ -6,9 +6,10 @@ import type { ToolRow } from '../protocol/rows.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import { wakeAll } from '../runs/record/answers.js';
 import type { ActivityDeps } from './deps.js';
+import { toOutcome, type ToolOutcome } from './tool/tool-outcome.js';
 
 /** `cause`: error code of the sub-agent's own run. */
-type Result = ({ output: unknown } | { error: string; errorCode: string }) & { cause?: string };
+type Result = ToolOutcome & { cause?: string };
 
 /** Settles a parent's call with its sub-agent's result; a lost sub-agent is ended first. */
 export function createSettleChild(deps: ActivityDeps): ChildActivities['settleChild'] {
@@ -98,7 +99,7 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
 
   async function toResult(record: SessionRecord): Promise<Result> {
     const { status, error } = record;
-    if (status === 'completed') return bounded(await readOutput(record));
+    if (status === 'completed') return toOutcome(await readOutput(record));
     const { code, message } = error ?? {};
     if (code === LOST.errorCode) return LOST;
     return {
@@ -126,16 +127,7 @@ const LOST = {
   errorCode: 'framework_subagent_lost',
 };
 
-function bounded(output: unknown): Result {
-  return sizeOf(output) > LIMITS.answerBytes
-    ? { error: 'The result is too large.', errorCode: 'tool_result_too_large' }
-    : { output };
-}
-
 function toSmall(output: unknown): unknown {
-  return sizeOf(output) > LIMITS.inlineResultBytes ? null : output;
-}
-
-function sizeOf(output: unknown): number {
-  return Buffer.byteLength(JSON.stringify(output ?? null));
+  const bytes = Buffer.byteLength(JSON.stringify(output ?? null));
+  return bytes > LIMITS.inlineResultBytes ? null : output;
 }

@@ -10,10 +10,10 @@ import type { Writer } from '../store/contract/log.js';
 import {
   type Attempt,
   AttemptFailure,
-  callWriter,
   handOver,
   TOOL_RETRY,
   TOOLS_BUSY,
+  writerOf,
 } from './attempt.js';
 import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
@@ -23,7 +23,7 @@ import type { ToolWatch } from './extension.js';
 import type { Patience } from './lease.js';
 import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';
 import { createFairSlots, type SlotLimits } from '../protocol/fair-slots.js';
-import { executeTool } from './tool/execute-tool.js';
+import { executeTool, verifyCall } from './tool/execute-tool.js';
 import {
   toFailure,
   toGivenUp,
@@ -31,7 +31,6 @@ import {
   toRunOutput,
   type ToolOutcome,
 } from './tool/tool-outcome.js';
-import { verifyCall, type Verified } from './tool/verify-call.js';
 import { leaveToNewerWorker, type RunAgents } from './run-agent.js';
 
 /** Longest wait for a tool slot in this process; then the call moves elsewhere. */
@@ -71,7 +70,7 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
   return async (asked, attempt, limitMs) => {
     const isBlocked = asked.replaces?.blockedBy === asked.toolCallId;
     const ref: CallActivityRef = isBlocked ? { ...asked, givenUp: 'blocked' } : asked;
-    const writer = callWriter(ref, attempt.token);
+    const writer = writerOf(ref, attempt.token);
     let giveBack: (() => void) | undefined;
     let patience: Patience | undefined;
     let isBegun = false;
@@ -88,7 +87,11 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
         const waitMs = ref.eager === true ? 0 : SLOT_WAIT_MS;
         giveBack = await slots.take(await userOf(ref), attempt.signal, waitMs);
         // A stopped call needs no slot to report the stop; a draining worker begins none.
-        if (giveBack === undefined && attempt.cutReason() !== 'stop') throw busy(attempt.number);
+        if (giveBack === undefined && attempt.cutReason() !== 'stop') {
+          // Any worker may take the next attempt.
+          const afterMs = retryDelay({ attempt: attempt.number, ...BUSY_RETRY });
+          throw new AttemptFailure('all places for tools are taken', { type: TOOLS_BUSY, afterMs });
+        }
       }
       patience = tool?.idempotent === true ? undefined : attempt.becomePatient();
       const canVerify = tool?.verify !== undefined;
@@ -109,14 +112,18 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
       isBegun = start.kind === 'verify' || start.kind === 'execute';
       const timeoutMs = tool?.timeoutMs ?? limitMs;
       const permitted = (start: CallPermission): PermittedCall => {
-        const signal = limited(attempt.signal, timeoutMs);
+        const { signal: cut } = attempt;
+        const signal = timeoutMs === undefined ? cut : endsWithin(timeoutMs, cut);
         // The record names the tool, whatever the activity's input says.
         const named = agent?.tools.find(({ name }) => name === start.call.toolName);
         return { agent, tool: named, ref, writer, attempt, start, signal };
       };
       let found: ToolOutcome | undefined;
       if (start.kind === 'verify') {
-        const verified = await verify(permitted(start));
+        const { tool, signal } = permitted(start);
+        const call = { ...toCallIdentity(ref, start), services: deps.services };
+        const lost = { tool, input: toInput(start), call, attempt, signal, logger };
+        const verified = await verifyCall(lost);
         if (verified.kind === 'done') found = verified.outcome;
         else start = await request({ canVerify, verified: verified.kind });
       }
@@ -147,13 +154,6 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
     }
   };
 
-  /** Asks the call's tool about the lost execution. */
-  async function verify({ tool, ref, attempt, start, signal }: PermittedCall): Promise<Verified> {
-    if (tool === undefined) return { kind: 'unknown' };
-    const call = { ...toCallIdentity(ref, start), services: deps.services };
-    return verifyCall({ tool, input: toInput(start), call, attempt, signal, logger });
-  }
-
   async function carryOut(permitted: PermittedCall): Promise<ToolCallOutcome> {
     const { agent, tool, ref, writer, attempt, start, signal, found } = permitted;
     const chunks = createChunkWriter(streamManager, writer, attempt.cut);
@@ -162,31 +162,26 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
     const shown = shownIn === undefined ? {} : { agentId: rootOf(ref.sessionId), step: shownIn };
     const beganMs = performance.now();
     const { toolName } = start.call;
-    const { execution } = start;
+    const { execution: number } = start;
     const input = toInput(start);
-    const executed = { ref, toolName, input, number: execution };
-    const watches = middleware.flatMap((each) => each.tool(executed) ?? []);
+    const watches = middleware.flatMap((each) => each.tool({ ref, toolName, input, number }) ?? []);
     const tellEnd: ToolWatch['ended'] = (end) => {
       for (const { ended } of watches) ended(end);
     };
     let opened: CallContext | undefined;
     let outcome: ToolOutcome;
-    let waits = false;
     try {
       if (found !== undefined) {
         outcome = found;
-        // `verify` found the effect of `send`; the webhook's answer is still to come.
-        waits = tool?.execute === 'webhook' && !('error' in outcome);
       } else if (ref.givenUp !== undefined) {
         outcome = toGivenUp(toolName, ref.givenUp);
       } else if (agent === undefined || tool === undefined) {
         outcome = toFailure(`There is no tool named "${toolName}".`, 'unknown_tool');
       } else {
-        const { state } = start;
-        const given = { ref, agent, state, execution, attempt, abortSignal: signal, chunks };
+        const given = { ref, agent, attempt, abortSignal: signal, chunks };
         opened = openCallContext(deps, { ...given, permission: start, shown });
         const { context, webhookUrl } = opened;
-        const running = { tool, input, number: execution, attempt, signal, context, webhookUrl };
+        const running = { tool, input, number, attempt, signal, context, webhookUrl };
         const execute = watches.reduceRight<() => Promise<ToolOutcome>>(
           (next, { around }) =>
             () =>
@@ -194,7 +189,6 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
           () => executeTool({ ...running, logger }),
         );
         outcome = await execute();
-        waits = tool.execute === 'webhook' && !('error' in outcome);
       }
     } catch (error) {
       if (tool !== undefined && isRetry(error)) {
@@ -208,18 +202,15 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
     }
     const seconds = (performance.now() - beganMs) / 1_000;
     await chunks.flush();
-    if (waits) {
+    // The webhook's answer to `send` is still to come.
+    if (tool?.execute === 'webhook' && !('error' in outcome)) {
       const { toolCallId } = ref;
       const changes = opened?.changes() ?? [];
-      const waiting = { writer, toolCallId, now: Date.now(), changes };
-      const reply = await store.calls.suspend(waiting);
+      const reply = await store.calls.suspend({ writer, toolCallId, now: Date.now(), changes });
       if (reply.kind === 'fenced') throw fenced('call');
       return { kind: reply.kind };
     }
-    const ending =
-      agent === undefined || tool === undefined
-        ? { outcome }
-        : await toRunOutput(agent, tool, outcome);
+    const ending = await toRunOutput(agent, tool, outcome);
     const decision = start.decision ?? start.call.decision;
     const { row, chunk } = toResult(ref, start.call, ending.outcome, decision);
     const settled = await store.calls.settle({
@@ -268,16 +259,4 @@ function toInput({ decision, call }: CallPermission): unknown {
 
 function isRetry(error: unknown): boolean {
   return error instanceof AttemptFailure && error.next.type === TOOL_RETRY;
-}
-
-function limited(signal: AbortSignal, timeoutMs: number | undefined): AbortSignal {
-  return timeoutMs === undefined ? signal : endsWithin(timeoutMs, signal);
-}
-
-/** Creates the failure of a call without a slot; any worker may take the next attempt. */
-function busy(attempt: number): AttemptFailure {
-  return new AttemptFailure('all places for tools are taken', {
-    type: TOOLS_BUSY,
-    afterMs: retryDelay({ attempt, ...BUSY_RETRY }),
-  });
 }

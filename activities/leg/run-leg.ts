@@ -63,7 +63,7 @@ export function createLeg(parts: LegParts): Leg {
   return async (ref, attempt, progress) => {
     const { sessionId, runId, agent, turn, maxSteps, parent } = ref;
     const run = { sessionId, runId, agent };
-    const table = createStepTable(progress.steps);
+    const table = new StepTable(progress.steps);
     const beganMs = performance.now();
     const mustLeave = (): boolean => isDraining() || performance.now() - beganMs >= LIMITS.legMs;
     // The wait for an unknown agent or tool counts from the leg's last progress.
@@ -229,14 +229,16 @@ export function toLegProgress({ at: { sequence } }: LegRef, before: unknown): Le
   };
 }
 
-/** Fields that differ from the leg's attempt. */
-type Own = Partial<Pick<Attempt, 'number' | 'token' | 'ageMs'>>;
-
 /**
  * Creates an attempt at one step or call within the leg's attempt. It ends with the leg's attempt,
  * and is cut alone if it loses its own writer.
+ *
+ * @param own fields that differ from the leg's attempt
  */
-function innerAttempt(leg: Attempt, own: Own = {}): Attempt {
+function innerAttempt(
+  leg: Attempt,
+  own: Partial<Pick<Attempt, 'number' | 'token' | 'ageMs'>>,
+): Attempt {
   const cut = createCut(leg.signal);
   return {
     ...leg,
@@ -254,43 +256,47 @@ const MOST_STEPS = 50;
 /** Maximum number of calls named per step; the others are counted. */
 const MOST_CALLS = 10;
 
-/** A leg's progress for operators; kept small, since heartbeats and the result carry it. */
-interface StepTable {
+/**
+ * A leg's progress for operators; kept small, since heartbeats and the result carry it.
+ *
+ * @param lines lines that an earlier attempt reported; the table keeps them current
+ */
+export class StepTable {
   readonly lines: StepLine[];
-  /** Records a completed model step. */
-  spoken: (line: StepLine) => void;
-  /** Records a finished call; `isNew` is false if an earlier attempt settled it. */
-  called: (step: number, call: CallLine, isNew: boolean) => void;
-}
+  readonly #reported: StepLine | undefined;
+  /** Calls of the last reported line that may be settled again. */
+  #repeats: number;
 
-/** @param lines lines that an earlier attempt reported; the table keeps them current */
-export function createStepTable(lines: StepLine[] = []): StepTable {
-  const reported = { ...lines.at(-1) };
-  let repeats = (reported.calls?.length ?? 0) + (reported.more ?? 0);
-
-  function lineOf(step: number): StepLine {
-    const last = lines.at(-1);
-    if (last?.step === step) return last;
-    const added: StepLine = { step };
-    lines.push(added);
-    if (lines.length > MOST_STEPS) lines.splice(0, lines.length - MOST_STEPS);
-    return added;
+  constructor(lines: StepLine[] = []) {
+    this.lines = lines;
+    const { calls = [], more = 0 } = lines.at(-1) ?? {};
+    this.#reported = lines.at(-1);
+    this.#repeats = calls.length + more;
   }
 
-  return {
-    lines,
-    spoken: (line) => {
-      Object.assign(lineOf(line.step), line);
-    },
-    called: (step, call, isNew) => {
-      if (!isNew && step === reported.step && repeats > 0) {
-        repeats -= 1;
-        return;
-      }
-      const line = lineOf(step);
-      line.calls ??= [];
-      if (line.calls.length < MOST_CALLS) line.calls.push(call);
-      else line.more = (line.more ?? 0) + 1;
-    },
-  };
+  /** Records a completed model step. */
+  spoken(line: StepLine): void {
+    Object.assign(this.#lineOf(line.step), line);
+  }
+
+  /** Records a finished call; `isNew` is false if an earlier attempt settled it. */
+  called(step: number, call: CallLine, isNew: boolean): void {
+    if (!isNew && step === this.#reported?.step && this.#repeats > 0) {
+      this.#repeats -= 1;
+      return;
+    }
+    const line = this.#lineOf(step);
+    line.calls ??= [];
+    if (line.calls.length < MOST_CALLS) line.calls.push(call);
+    else line.more = (line.more ?? 0) + 1;
+  }
+
+  #lineOf(step: number): StepLine {
+    const last = this.lines.at(-1);
+    if (last?.step === step) return last;
+    const added: StepLine = { step };
+    this.lines.push(added);
+    if (this.lines.length > MOST_STEPS) this.lines.splice(0, this.lines.length - MOST_STEPS);
+    return added;
+  }
 }

@@ -9,7 +9,7 @@ import type {
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { AssistantPart, AssistantRow, Row } from '../../protocol/rows.js';
 import { pairCalls } from './prepare-messages.js';
-import { isFetchedBy, sentence } from './prompt-files.js';
+import { isFetchedBy, sentence, type TextPart } from './prompt-files.js';
 
 export interface NamedModel {
   provider: string;
@@ -120,14 +120,10 @@ interface Marked {
   providerOptions?: SharedV4ProviderOptions;
 }
 
-function isForeignMark({ providerOptions }: Marked, { isForeign }: Rules): boolean {
-  return providerOptions !== undefined && isForeign(keyOfMark(providerOptions));
-}
-
-function withoutForeignMark<Part extends Marked>(part: Part, rules: Rules): Part {
-  if (!isForeignMark(part, rules)) return part;
-  const { providerOptions: _foreign, ...rest } = part;
-  return rest as Part;
+function withoutForeignMark<Part extends Marked>(part: Part, { isForeign }: Rules): Part {
+  const { providerOptions, ...rest } = part;
+  const isKept = providerOptions === undefined || !isForeign(keyOfMark(providerOptions));
+  return isKept ? part : (rest as Part);
 }
 
 // ---- messages and their parts
@@ -142,7 +138,10 @@ function toAcceptableMessage(message: LanguageModelV4Message, rules: Rules): Lan
     case 'system':
       return [message];
     case 'user': {
-      const content = message.content.flatMap((part) => toUserContent(part, rules));
+      const content = message.content.flatMap((part) => {
+        if (part.type !== 'text') return toAcceptableFile(part, rules);
+        return isBlank(part.text) ? [] : part;
+      });
       return [{ ...message, content: content.length > 0 ? content : [text(EMPTY)] }];
     }
     case 'assistant': {
@@ -152,11 +151,6 @@ function toAcceptableMessage(message: LanguageModelV4Message, rules: Rules): Lan
     case 'tool':
       return [{ ...message, content: message.content.map((part) => toResult(part, rules)) }];
   }
-}
-
-function toUserContent(part: ContentOf<'user'>, rules: Rules): ContentOf<'user'>[] {
-  if (part.type === 'text') return isBlank(part.text) ? [] : [part];
-  return [toAcceptableFile(part, rules)];
 }
 
 function toReplyContent(part: ContentOf<'assistant'>, rules: Rules): ContentOf<'assistant'>[] {
@@ -173,17 +167,11 @@ function toReplyContent(part: ContentOf<'assistant'>, rules: Rules): ContentOf<'
     case 'custom':
       return isForeign(keyOfThought(part, part.providerOptions)) ? [] : [part];
     case 'tool-call': {
-      const { toolCallId, toolName, input, providerExecuted } = part;
+      const { toolCallId, input, providerExecuted } = part;
       if (providerExecuted === true) return isForeign(keyOfCall(toolCallId)) ? [] : [part];
       const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
-      return [
-        {
-          ...withoutForeignMark(part, rules),
-          toolCallId: toAcceptableId(toolCallId, rules),
-          toolName: toAcceptableName(toolName, rules),
-          ...(family === 'google' && !isObject && { input: { value: input } }),
-        },
-      ];
+      const given = family === 'google' && !isObject && { input: { value: input } };
+      return [{ ...toAcceptableCall(part, rules), ...given }];
     }
     case 'tool-result':
       return isForeign(keyOfCall(part.toolCallId)) ? [] : [part];
@@ -201,24 +189,29 @@ function toReplyContent(part: ContentOf<'assistant'>, rules: Rules): ContentOf<'
 
 function toResult(part: ContentOf<'tool'>, rules: Rules): ContentOf<'tool'> {
   if (part.type !== 'tool-result') return part;
+  const output = toAcceptableOutput(part.output, rules);
+  return { ...toAcceptableCall(part, rules), output };
+}
+
+function toAcceptableCall<Part extends Marked & { toolCallId: string; toolName: string }>(
+  part: Part,
+  rules: Rules,
+): Part {
   return {
     ...withoutForeignMark(part, rules),
     toolCallId: toAcceptableId(part.toolCallId, rules),
     toolName: toAcceptableName(part.toolName, rules),
-    output: toAcceptableOutput(part.output, rules),
   };
 }
-
-type OutputContent = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number];
 
 function toAcceptableOutput(
   output: LanguageModelV4ToolResultOutput,
   rules: Rules,
 ): LanguageModelV4ToolResultOutput {
   if (output.type !== 'content') return output;
-  const value = output.value.flatMap((part): OutputContent[] => {
-    if (part.type === 'file') return [toAcceptableFile(part, rules)];
-    return part.type === 'text' && isBlank(part.text) ? [] : [part];
+  const value = output.value.flatMap((part) => {
+    if (part.type === 'file') return toAcceptableFile(part, rules);
+    return part.type === 'text' && isBlank(part.text) ? [] : part;
   });
   if (rules.family !== 'google') return { ...output, value };
   // Google's package makes a result of each text and none of a file; Gemini wants one per call.
@@ -267,10 +260,9 @@ function fileFamilyOf({ provider, modelId }: NamedModel): Family | undefined {
 }
 
 type FilePart = Pick<LanguageModelV4FilePart, 'data' | 'mediaType' | 'filename'>;
-type Sentence = ReturnType<typeof sentence>;
 
 /** Returns the file, or a sentence in place of one that the model does not take. */
-function toAcceptableFile<Part extends FilePart>(part: Part, rules: Rules): Part | Sentence {
+function toAcceptableFile<Part extends FilePart>(part: Part, rules: Rules): Part | TextPart {
   const { model, takesAllFiles = false } = rules;
   const family = fileFamilyOf(model);
   const [given = ''] = part.mediaType.split(';');
@@ -355,27 +347,24 @@ function isFinish(part: ContentOf<'assistant'>): boolean {
   return part.type === 'tool-call' && part.toolName === FINISH_TOOL_NAME;
 }
 
-function isOfProvider(part: ContentOf<'assistant'>): boolean {
-  return part.type === 'tool-call' && part.providerExecuted === true;
-}
-
 /** Returns true for a reply with a call whose result the provider sends in a later reply. */
 function isContinued(content: readonly ContentOf<'assistant'>[]): boolean {
   const results = content.flatMap((part) => (part.type === 'tool-result' ? part.toolCallId : []));
   return content.some(
-    (part) => part.type === 'tool-call' && isOfProvider(part) && !results.includes(part.toolCallId),
+    (part) =>
+      part.type === 'tool-call' &&
+      part.providerExecuted === true &&
+      !results.includes(part.toolCallId),
   );
 }
 
 /** Drops trailing reasoning, which providers refuse. */
 function withoutLastThought(message: LanguageModelV4Message): LanguageModelV4Prompt {
   if (message.role !== 'assistant') return [message];
-  const content = message.content.slice(0, 1 + message.content.findLastIndex(isNoThought));
-  return content.length === 0 ? [] : [{ ...message, content }];
-}
-
-function isNoThought({ type }: ContentOf<'assistant'>): boolean {
-  return type !== 'reasoning' && type !== 'reasoning-file';
+  const last = message.content.findLastIndex(
+    ({ type }) => type !== 'reasoning' && type !== 'reasoning-file',
+  );
+  return last < 0 ? [] : [{ ...message, content: message.content.slice(0, last + 1) }];
 }
 
 const EMPTY = '[The message is empty.]';
@@ -388,7 +377,7 @@ function text(words: string): { type: 'text'; text: string } {
 }
 
 /** Creates a user message that is marked as the runtime's, since the user did not write it. */
-function internal(words: string): LanguageModelV4Message {
+export function internal(words: string): LanguageModelV4Message {
   const providerOptions = { helix: { internal: true } };
   return { role: 'user', content: [text(words)], providerOptions };
 }

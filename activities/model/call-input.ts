@@ -1,4 +1,6 @@
+import { asSchema, type Schema } from 'ai';
 import type { z } from 'zod';
+import type { ToolDefinition } from '../../agents/definitions.js';
 import { isDeeperThan } from '../../protocol/json-depth.js';
 import { LIMITS } from '../../protocol/limits.js';
 
@@ -35,6 +37,11 @@ export async function checkInput(
   } catch (error) {
     return { why: error instanceof Error ? error.message : String(error) };
   }
+}
+
+/** Returns the schema of a tool's input as models get it. */
+export function inputSchemaOf({ forModel, inputSchema }: ToolDefinition): Schema {
+  return asSchema(forModel?.inputSchema ?? inputSchema);
 }
 
 function refused(why: string): CallInput {

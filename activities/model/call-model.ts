@@ -1,8 +1,26 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { sleep } from '../../protocol/time.js';
+import type { ModelMessage } from 'ai';
+import type { ToolDefinition } from '../../agents/definitions.js';
+import type { ModelChoice } from '../../agents/llm-settings.js';
+import { childPartOf } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
+import { sleep, withTimeout } from '../../protocol/time.js';
+import type { Calls } from '../../store/contract/calls.js';
 import { cutOf, orAborted } from '../attempt.js';
-import type { Answer, ModelRequest, StepMiddleware } from './middleware.js';
-import { STREAM_CUT, RequestFault, toRequestFault, toProviderFailure } from './provider-failure.js';
+import type { ActivityDeps } from '../deps.js';
+import { checkInput, parseInput } from './call-input.js';
+import { HOOK_MS } from './finish-hooks.js';
+import type { Ask, ClaimedStep, ModelCall, ModelRequest, StepMiddleware } from './middleware.js';
+import {
+  RequestFault,
+  STALLED,
+  STREAM_CUT,
+  TOO_SLOW,
+  toProviderFailure,
+  toRequestFault,
+} from './provider-failure.js';
+
+type Part = LanguageModelV4StreamPart;
 
 /** Converts errors of a request to failures of its provider. */
 export const failures: StepMiddleware =
@@ -21,67 +39,133 @@ export const failures: StepMiddleware =
 /**
  * Calls the model and streams its reply to the writer.
  *
- * @throws errors that the provider throws or streams; RequestFault for a stream without a finish
+ * @throws errors that the provider throws or streams; RequestFault for a stream without a finish,
+ * and for a model that stalls or exceeds its limit to the first part or to the end
  */
-export async function callModel(request: ModelRequest): Promise<Answer> {
-  const { call, signal, reply, step, listeners } = request;
-  const { chunks } = step;
-  const { during = (wait) => wait as Promise<void>, heard = () => undefined } = request;
-  if (call === undefined) throw new Error('nothing was prepared to ask');
+export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
+  return async (request) => {
+    const { call, reply, step, choice, listeners } = request;
+    const { chunks } = step;
+    if (call === undefined) throw new Error('nothing was prepared to ask');
+    const takeId = createIdTaker(store.calls, step);
+    const noteInput = createInputNotes(step, call, reply);
+    const pace = createPace(step, choice);
+    let hasSpoken = false;
+    try {
+      for await (const part of partsOf(call, pace.signal)) {
+        pace.hear(part);
+        const isDelta = 'delta' in part;
+        if (!isDelta || !hasSpoken) {
+          request.isReplying = true;
+          for (const listener of listeners) listener.part?.(part);
+        }
+        hasSpoken ||= isDelta;
+        if (part.type === 'error') throw part.error;
+        const callId = callIdOf(part);
+        if (callId !== undefined && takeId !== undefined) {
+          await pace.during(reply.nameCall(callId, takeId));
+        }
+        const keeping = isFile(part) ? request.keepFile?.(part) : undefined;
+        const kept = keeping === undefined ? undefined : await pace.during(keeping);
+        chunks.push(reply.accept(part, kept));
+        if (noteInput !== undefined) await pace.during(noteInput(part));
+        const room = chunks.room();
+        if (room !== undefined) await pace.during(room);
+      }
+      pace.throwIfLate();
+    } catch (error) {
+      // The model's own error may have any form.
+      pace.throwIfLate();
+      throw error;
+    } finally {
+      pace.end();
+    }
+    const finish = reply.finish();
+    if (finish === undefined || finish.reason === 'error') throw new RequestFault(STREAM_CUT);
+    return { request };
+  };
+}
+
+/** Returns the provider's id of a call that begins with this part. */
+function callIdOf(part: Part): string | undefined {
+  if (part.type === 'tool-input-start') return part.id;
+  return part.type === 'tool-call' ? part.toolCallId : undefined;
+}
+
+function isFile({ type }: Part): boolean {
+  return type === 'file' || type === 'reasoning-file';
+}
+
+/** Parts that precede the model's first word. */
+const BEFORE: ReadonlySet<Part['type']> = new Set(['stream-start', 'response-metadata', 'raw']);
+
+/** Measures a model's pace; `signal` fires once it is too slow, or the attempt is cut. */
+function createPace({ agent, attempt }: ClaimedStep, { firstPartMs, callMs }: ModelChoice) {
+  const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
+  const late = new AbortController();
+  const isLate = (): void => {
+    late.abort(new RequestFault(TOO_SLOW));
+  };
+  const first = firstPartMs === undefined ? undefined : setTimeout(isLate, firstPartMs);
+  const all = callMs === undefined ? undefined : setTimeout(isLate, callMs);
+  let isWaiting = false;
+  const silence = setTimeout(() => {
+    if (isWaiting) silence.refresh();
+    else late.abort(new RequestFault(STALLED));
+  }, stallTimeoutMs);
+  return {
+    signal: AbortSignal.any([attempt.signal, late.signal]),
+    hear: ({ type }: Part): void => {
+      silence.refresh();
+      if (!BEFORE.has(type)) clearTimeout(first);
+    },
+    /** Wraps other waits, which do not count as the model's silence. */
+    during: async <T>(wait: Promise<T>): Promise<T> => {
+      isWaiting = true;
+      const result = await wait;
+      isWaiting = false;
+      silence.refresh();
+      return result;
+    },
+    throwIfLate: (): void => {
+      late.signal.throwIfAborted();
+    },
+    end: (): void => {
+      for (const timer of [silence, first, all]) clearTimeout(timer);
+    },
+  };
+}
+
+type Reader = ReadableStreamDefaultReader<Part>;
+
+/** Reads the model's stream, up to its finish; ends once the signal fires. */
+async function* partsOf(call: ModelCall, signal: AbortSignal): AsyncGenerator<Part> {
   const reader = await open(call, signal);
-  // Ends a pending read even if the model ignores its signal.
+  // Ends a pending read even if the model ignores its signal, and frees the connection.
   const leave = (): void => {
     reader.cancel().catch(() => undefined);
   };
   if (signal.aborted) leave();
   signal.addEventListener('abort', leave, { once: true });
-  let hasSpoken = false;
   try {
     for (;;) {
-      const { done, value: given } = await reader.read();
-      if (done) break;
-      heard();
-      const part = withText(given);
-      const isDelta = 'delta' in part;
-      if (!isDelta || !hasSpoken) {
-        request.isReplying = true;
-        for (const listener of listeners) listener.part?.(part);
-      }
-      hasSpoken ||= isDelta;
-      if (part.type === 'error') throw part.error;
-      const callId = callIdOf(part);
-      if (callId !== undefined && request.takeCallId !== undefined) {
-        await during(reply.nameCall(callId, request.takeCallId));
-      }
-      const keeping = isFile(part) ? request.keepFile?.(part) : undefined;
-      if (keeping !== undefined) await during(keeping);
-      chunks.push(reply.accept(part, keeping === undefined ? undefined : await keeping));
-      if (request.noteInput !== undefined) await during(request.noteInput(part));
-      const room = chunks.room();
-      if (room !== undefined) await during(room);
-      if (part.type === 'finish' && part.finishReason.unified !== 'error') {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield withText(value);
+      if (value.type === 'finish' && value.finishReason.unified !== 'error') {
         // The reply is complete: later parts do not belong to it and must not fail it.
         await drain(reader);
-        break;
+        return;
       }
     }
   } finally {
     signal.removeEventListener('abort', leave);
-    // Frees the provider's connection after an early end.
     leave();
   }
-  const finish = reply.finish();
-  if (finish === undefined || finish.reason === 'error') throw new RequestFault(STREAM_CUT);
-  return { request };
 }
 
-type Reader = ReadableStreamDefaultReader<LanguageModelV4StreamPart>;
-
 /** Opens the stream. A model that ignores its signal may reply late; that stream is cancelled. */
-async function open(
-  { model, options }: NonNullable<ModelRequest['call']>,
-  signal: AbortSignal,
-): Promise<Reader> {
+async function open({ model, options }: ModelCall, signal: AbortSignal): Promise<Reader> {
   const opening = Promise.resolve(model.doStream({ ...options, abortSignal: signal }));
   try {
     const { stream } = await orAborted(opening, signal);
@@ -110,16 +194,89 @@ async function drain(reader: Reader): Promise<void> {
 }
 
 /** Adds the text that some providers omit from deltas that carry other fields. */
-function withText(part: LanguageModelV4StreamPart): LanguageModelV4StreamPart {
+function withText(part: Part): Part {
   return 'delta' in part && typeof part.delta !== 'string' ? { ...part, delta: '' } : part;
 }
 
-/** Returns the provider's id of a call that begins with this part. */
-function callIdOf(part: LanguageModelV4StreamPart): string | undefined {
-  if (part.type === 'tool-input-start') return part.id;
-  return part.type === 'tool-call' ? part.toolCallId : undefined;
+/**
+ * Makes call ids unique in the conversation if the session's rows do not show all calls: they lack
+ * calls of sub-agents and calls that a rewind dropped.
+ */
+function createIdTaker(
+  calls: Calls,
+  { ref: { sessionId, runId, step }, agent: { tools }, claim }: ClaimedStep,
+): ((wanted: string) => Promise<string>) | undefined {
+  const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
+  if (childPartOf(sessionId) === '' && !mayDelegate && claim.hasDroppedCalls !== true) {
+    return undefined;
+  }
+  return async (wanted) => {
+    const call = `${String(step)} ${wanted}`;
+    const taken = await calls.takeId({ sessionId, runId, call, wanted });
+    // A superseded run commits nothing, so any id will do.
+    return taken.kind === 'taken' ? taken.id : wanted;
+  };
 }
 
-function isFile({ type }: LanguageModelV4StreamPart): boolean {
-  return type === 'file' || type === 'reasoning-file';
+/**
+ * Calls the input hooks of AI SDK tools while a model writes inputs. As in the AI SDK, hooks run in
+ * order and the reply waits for them. A hook that throws or hangs does not harm the reply; that
+ * tool's hooks are not called again for this request. A retried step calls them again.
+ *
+ * @returns undefined if no tool has such hooks
+ */
+function createInputNotes(
+  { attempt: { signal }, warn }: ClaimedStep,
+  { tools, options: { prompt } }: ModelCall,
+  reply: ModelRequest['reply'],
+): ((part: Part) => Promise<void>) | undefined {
+  const listening = new Map(tools.flatMap((tool) => (tool.onInput ? [[tool.name, tool]] : [])));
+  if (listening.size === 0) return undefined;
+  const messages = prompt.filter(({ role }) => role !== 'system') as ModelMessage[];
+  /** Calls whose input is still being written, by the provider's id. */
+  const writing = new Map<string, { tool: ToolDefinition; toolCallId: string }>();
+
+  async function call(
+    { name, onInput }: ToolDefinition,
+    which: 'start' | 'delta' | 'available',
+    more: { toolCallId: string; inputTextDelta?: string; input?: unknown },
+  ): Promise<void> {
+    const hook = onInput?.[which];
+    if (hook === undefined || !listening.has(name)) return;
+    try {
+      const options = { ...more, messages, abortSignal: signal };
+      const work = Promise.resolve().then(() => hook(options));
+      await withTimeout(HOOK_MS, work, { signal });
+    } catch (error) {
+      listening.delete(name);
+      if (!signal.aborted) warn("a tool's hook failed", error, { tool: name });
+    }
+  }
+
+  return async (part) => {
+    switch (part.type) {
+      case 'tool-input-start': {
+        const tool = listening.get(part.toolName);
+        const toolCallId = reply.knownId(part.id);
+        if (tool === undefined || toolCallId === undefined) return;
+        writing.set(part.id, { tool, toolCallId });
+        return call(tool, 'start', { toolCallId });
+      }
+      case 'tool-input-delta': {
+        const { tool, toolCallId } = writing.get(part.id) ?? {};
+        if (tool === undefined || toolCallId === undefined) return;
+        return call(tool, 'delta', { toolCallId, inputTextDelta: part.delta });
+      }
+      case 'tool-call': {
+        writing.delete(part.toolCallId);
+        const made = reply.calls.at(-1);
+        const tool = listening.get(part.toolName);
+        if (part.providerExecuted === true || tool === undefined || made === undefined) return;
+        const checked = await checkInput(tool.inputSchema, parseInput(made.input));
+        if (!('data' in checked)) return;
+        return call(tool, 'available', { toolCallId: made.toolCallId, input: checked.data });
+      }
+      default:
+    }
+  };
 }

@@ -5,7 +5,6 @@ import type {
   LanguageModelV4ProviderTool,
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider';
-import { asSchema } from 'ai';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import {
   Sampling,
@@ -21,6 +20,7 @@ import type { Eased, Row, ToolRow, UserRow } from '../../protocol/rows.js';
 import type { Files } from '../../store/contract/files.js';
 import type { ActivityDeps } from '../deps.js';
 import { foreignTo, toAcceptable, type Asked } from './acceptable-prompt.js';
+import { inputSchemaOf } from './call-input.js';
 import { easedOf, shorten } from './eased-prompt.js';
 import { toFinishTool } from './finish-tool.js';
 import { toModelOutputs } from './model-outputs.js';
@@ -82,7 +82,6 @@ export async function toModelCall(
     signal,
   };
   const contents = await readPromptFiles(files, sessionId, rows, fetching);
-  const isPrepared = agent.prepareStep !== undefined;
   const { messages: all, rowOf } = toMessages(rows, outputs, contents);
   const start = startOfReply(rows, messageId);
   const { pricing = llmConfig.pricing } = choice;
@@ -92,13 +91,12 @@ export async function toModelCall(
     step,
     state,
     instructions: own,
-    steps: isPrepared ? toStepRecords(agent, rows, messageId) : [],
+    steps: agent.prepareStep === undefined ? [] : toStepRecords(agent, rows, messageId),
     messageMetadata: rows.slice(0, start).findLast(isShown)?.metadata,
     initial: rowOf.filter((row) => row < start).length,
     compaction: compactions?.record(rowOf, { pricing }) ?? NO_COMPACTION,
   };
-  const prepared = await prepareMessages(agent, all, scope, signal);
-  const { messages, changes } = prepared;
+  const { messages, changes } = await prepareMessages(agent, all, scope, signal);
   const instructions = changes.instructions ?? changes.system ?? own;
   const tools = forceFinish ? [] : toActive(agent, changes);
   // A model that `prepareStep` chose replaces the first model only, not the fallbacks.
@@ -108,23 +106,24 @@ export async function toModelCall(
   const isWritten = format.responseFormat !== undefined && tools.length === 0;
   const offered = isWritten ? {} : await toToolOptions(agent, tools, changes, forceFinish);
   const providerOptions = mergeOptions(llmConfig.providerOptions, changes.providerOptions);
-  const { provider: of, modelId } = model;
-  const told: Asked = {
-    model: { provider: of, modelId, supportedUrls: await model.supportedUrls },
+  const isForeign = foreignTo(model, rows);
+  const told: Omit<Asked, 'isForeign'> = {
+    model: {
+      provider: model.provider,
+      modelId: model.modelId,
+      supportedUrls: await model.supportedUrls,
+    },
     tools: offered.tools?.map(({ name }) => name) ?? [],
-    isForeign: foreignTo(model, rows),
     forceFinish,
     takesAllFiles: providerOptions['openai']?.['passThroughUnsupportedFiles'] === true,
   };
   const given = toSystemMessages(instructions).concat(messages);
   const toAccepted = (eased: Eased | undefined): LanguageModelV4Prompt => {
-    const isForeign = eased?.bare === true ? () => true : told.isForeign;
-    const prompt = toAcceptable(given, { ...told, isForeign });
+    const isLeft = eased?.bare === true ? () => true : isForeign;
+    const prompt = toAcceptable(given, { ...told, isForeign: isLeft });
     return eased?.chars === undefined ? prompt : shorten(prompt, eased.chars);
   };
-  const eased = easedOf(rows, modelId);
-  const options: Options = {
-    prompt: toAccepted(eased),
+  const options: Omit<Options, 'prompt'> = {
     ...offered,
     ...format,
     ...toSampling(llmConfig),
@@ -133,18 +132,17 @@ export async function toModelCall(
     headers: llmConfig.headers && { ...llmConfig.headers },
     providerOptions: { ...providerOptions, helix: { attempt: tries, sessionId, runId, step } },
   };
-  const call = (eased: Eased | undefined, prompt: LanguageModelV4Prompt): ModelCall => ({
+  const withEased = (eased: Eased | undefined): ModelCall => ({
     model,
     name: modelNameOf({ model }),
     pricing,
-    options: { ...options, prompt },
+    options: { prompt: toAccepted(eased), ...options },
     tools,
     instructions,
-    rows,
     eased,
-    withEased: (further) => call(further, toAccepted(further)),
+    withEased,
   });
-  return call(eased, options.prompt);
+  return withEased(easedOf(rows, model.modelId));
 }
 
 const NO_COMPACTION: CompactionRecord = {
@@ -177,7 +175,6 @@ function toSampling(given: SamplingSettings): Partial<Options> {
   );
 }
 
-/** Limits output tokens to the allowed cost. */
 function withinCost(
   { maxOutputUsd, maxOutputTokens, ...own }: LlmConfig,
   pricing = own.pricing,
@@ -200,7 +197,6 @@ function mergeOptions(
   return merged;
 }
 
-/** Returns the tools that the model may call in a step. */
 function toActive(agent: AgentDefinition, changes: PreparedStep): readonly ToolDefinition[] {
   const names = changes.activeTools ?? agent.activeTools;
   if (names === undefined) return agent.tools;
@@ -251,11 +247,8 @@ const known = new WeakMap<ToolDefinition, Promise<ModelTool>>();
 
 /** Converts a tool to the model's format, once per definition: converting schemas is costly. */
 function toModelTool(tool: ToolDefinition): Promise<ModelTool> {
-  let made = known.get(tool);
-  if (made === undefined) {
-    made = describe(tool);
-    known.set(tool, made);
-  }
+  const made = known.get(tool) ?? describe(tool);
+  known.set(tool, made);
   return made;
 }
 
@@ -265,6 +258,6 @@ async function describe(tool: ToolDefinition): Promise<ModelTool> {
     const { id, args } = provider;
     return { type: 'provider', id, name, args: { ...args } };
   }
-  const inputSchema = await asSchema(forModel?.inputSchema ?? tool.inputSchema).jsonSchema;
+  const inputSchema = await inputSchemaOf(tool).jsonSchema;
   return { ...forModel, type: 'function', name, description, inputSchema };
 }

@@ -13,70 +13,46 @@ import type { RunUsage } from '../../store/contract/runs.js';
 import { addUsage } from '../../store/contract/usage.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../attempt.js';
-import type { ClaimedStep, Compactions, StepMiddleware } from './middleware.js';
-import { toLoggedError } from './provider-failure.js';
+import type { Compactions, StepMiddleware } from './middleware.js';
 import { toRunUsage } from './spending.js';
-
-/** Gives `prepareStep` the summaries of the oldest rows, and stores new ones. */
-export function compaction(deps: ActivityDeps): StepMiddleware {
-  return (step) => {
-    const { fault, ...compactions } = createCompactions(deps, step);
-    return async (request, next) => {
-      request.compactions = compactions;
-      const answer = await next(request);
-      // The agent's code got the store's error too; it did not cause it.
-      const failed = answer.failure && fault();
-      if (failed !== undefined) throw failed.error;
-      return answer;
-    };
-  };
-}
 
 /** Share of the agent's time before a model call that a summary may take. */
 const SHARE = 0.75;
 
-function createCompactions(
-  { store, logger }: Pick<ActivityDeps, 'store' | 'logger'>,
-  { attempt, writer, rows, agent }: ClaimedStep,
-): Compactions & { fault: () => { error: unknown } | undefined } {
-  const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
-  const { runId, step } = writer;
-  let made: Compaction | undefined;
-  let used: RunUsage | undefined;
-  let fault: { error: unknown } | undefined;
+/** Gives `prepareStep` the summaries of the oldest rows, and stores new ones. */
+export function compaction({ store }: Pick<ActivityDeps, 'store'>): StepMiddleware {
+  return ({ attempt, writer, rows, agent, warn }) => {
+    const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
+    let made: Compaction | undefined;
+    let used: RunUsage | undefined;
+    /** An error of the store; the agent's code gets it too, but did not cause it. */
+    let fault: { error: unknown } | undefined;
 
-  /** Remembers the store's errors, which are no faults of the agent's code. */
-  async function stored(input: { compaction?: Compaction; usage?: RunUsage | undefined }) {
-    try {
-      const { compaction, usage } = input;
-      return await store.steps.compact({
-        writer,
-        ...(compaction !== undefined && { compaction }),
-        ...(usage !== undefined && { usage }),
-      });
-    } catch (error) {
-      fault = { error };
-      throw error;
+    async function stored(input: { compaction?: Compaction; usage?: RunUsage }) {
+      try {
+        return await store.steps.compact({ writer, ...input });
+      } catch (error) {
+        fault = { error };
+        throw error;
+      }
     }
-  }
 
-  /** Returns undefined if the agent's code failed to make a summary. */
-  async function make(
-    write: Parameters<CompactionRecord['keep']>[0],
-    timeoutMs: number,
-  ): Promise<MadeCompaction | undefined> {
-    const signal = endsWithin(Math.min(timeoutMs, stallTimeoutMs * SHARE), attempt.signal);
-    try {
-      return await orAborted(Promise.resolve(write(signal)), signal);
-    } catch (error) {
-      attempt.signal.throwIfAborted();
-      logger.warn({ err: toLoggedError(error), runId, step }, 'a conversation was not summarised');
-      return undefined;
+    /** Returns undefined if the agent's code failed to make a summary. */
+    async function make(
+      write: Parameters<CompactionRecord['keep']>[0],
+      timeoutMs: number,
+    ): Promise<MadeCompaction | undefined> {
+      const signal = endsWithin(Math.min(timeoutMs, stallTimeoutMs * SHARE), attempt.signal);
+      try {
+        return await orAborted(Promise.resolve(write(signal)), signal);
+      } catch (error) {
+        attempt.signal.throwIfAborted();
+        warn('a conversation was not summarised', error);
+        return undefined;
+      }
     }
-  }
 
-  return {
-    record: (rowOf, prices) => {
+    const record: Compactions['record'] = (rowOf, prices) => {
       const newest = made ?? newestOf(rows);
       const toMessages = ({ rows: count, summary }: Compaction): CompactedMessages => ({
         messages: rowOf.filter((row) => row < count).length,
@@ -85,7 +61,7 @@ function createCompactions(
       return {
         kept: newest && toMessages(newest),
         keep: async (write, timeoutMs) => {
-          assertKeepRequest(write, timeoutMs);
+          assertSettings(Request, { make: write, timeoutMs }, SUBJECT);
           const before = await stored({});
           if (before.kind === 'kept') {
             made = before.compaction;
@@ -95,23 +71,26 @@ function createCompactions(
           if (given === undefined) return undefined;
           const checked = checkedCompaction(given, rowOf.length);
           const { messages, summary, usage: tokens, pricing = prices.pricing } = checked;
-          const usage = toRunUsage(tokens, pricing === undefined ? {} : { pricing });
+          const usage = toRunUsage(tokens, { pricing });
           const compaction = { rows: rowOf[messages] ?? rows.length, summary };
-          const kept = await stored({ compaction, usage });
+          const kept = await stored({ compaction, ...(usage !== undefined && { usage }) });
           // If another attempt has taken over, the next write finds out.
           if (kept.kind === 'kept') used = addUsage(used, usage);
           made = kept.kind === 'kept' ? kept.compaction : compaction;
           return toMessages(made);
         },
       };
-    },
-    made: () => made,
-    usage: () => used,
-    fault: () => fault,
+    };
+
+    return async (request, next) => {
+      request.compactions = { record, made: () => made, usage: () => used };
+      const answer = await next(request);
+      if (answer.failure !== undefined && fault !== undefined) throw fault.error;
+      return answer;
+    };
   };
 }
 
-/** Returns the newest compaction in the transcript. Pure. */
 function newestOf(rows: readonly Row[]): Compaction | undefined {
   const row = rows.findLast((each) => each.role === 'assistant' && each.compaction !== undefined);
   return row?.role === 'assistant' ? row.compaction : undefined;
@@ -129,11 +108,6 @@ const Summary = must(
   (value) => typeof value === 'string' && value.trim() !== '',
 );
 const Tokens = must('token counts', (value) => typeof value === 'object' && value !== null);
-
-/** @throws DefinitionError for invalid arguments of `keep` */
-function assertKeepRequest(make: unknown, timeoutMs: unknown): void {
-  assertSettings(Request, { make, timeoutMs }, SUBJECT);
-}
 
 /**
  * Checks a summary from the agent's own code: one that stands for all messages, or for more than

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultOutput,
+} from '@ai-sdk/provider';
 import type { Eased, Row } from '../../protocol/rows.js';
 import type { ModelCall, StepMiddleware } from './middleware.js';
+import { internal } from './acceptable-prompt.js';
 import { pairCalls } from './prepare-messages.js';
 import { isOfPrompt, toProviderFailure } from './provider-failure.js';
 import { startOf } from './call-ids.js';
@@ -68,12 +73,10 @@ export function shorten(prompt: LanguageModelV4Prompt, chars: number): LanguageM
   let room = chars - charsOf(system);
   let from = cut.length;
   for (let at = cut.length - 1; at >= begins; at -= 1) {
-    const message = cut[at];
-    if (message === undefined) break;
-    room -= charsOf([message]);
+    room -= charsOf(cut.slice(at, at + 1));
     if (room < 0 && from < cut.length) break;
     // A result stays behind its call.
-    if (message.role !== 'tool') from = at;
+    if (cut[at]?.role !== 'tool') from = at;
   }
   if (from <= begins) return cut;
   const question = cut.findLastIndex(({ role }) => role === 'user');
@@ -123,10 +126,10 @@ function mapTexts(
   }
 }
 
-type ToolPart = Extract<LanguageModelV4Message, { role: 'tool' }>['content'][number];
-type Output = Extract<ToolPart, { type: 'tool-result' }>['output'];
-
-function mapOutput(output: Output, map: (text: string) => string): Output {
+function mapOutput(
+  output: LanguageModelV4ToolResultOutput,
+  map: (text: string) => string,
+): LanguageModelV4ToolResultOutput {
   switch (output.type) {
     case 'text':
     case 'error-text':
@@ -157,9 +160,4 @@ function cutMiddle(text: string, most: number): string {
 
 const MIDDLE = '\n[… what stood here is left out: it is too long for you …]\n';
 
-/** Carries a mark, since the user did not write it. */
-const LEFT_OUT: LanguageModelV4Message = {
-  role: 'user',
-  content: [{ type: 'text', text: '[Earlier messages are left out: they are too long for you.]' }],
-  providerOptions: { helix: { internal: true } },
-};
+const LEFT_OUT = internal('[Earlier messages are left out: they are too long for you.]');

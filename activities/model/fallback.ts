@@ -19,7 +19,7 @@ export function toRequest(
   turn: Fallback = firstTurn(modelsOf(step.agent.llmConfig), step.claim.fallback),
   used = step.claim.usage,
 ): ModelRequest {
-  const { ref, attempt, agent, claim, rows, loaded, chunks } = step;
+  const { ref, agent, claim, rows, loaded, chunks } = step;
   const models = modelsOf(agent.llmConfig);
   const base = { agentId: ref.sessionId, agentType: ref.agent, step: ref.step };
   const isDeferred = deferredCallsOf(agent, ref.sessionId);
@@ -38,7 +38,6 @@ export function toRequest(
     reply,
     isReplying: false,
     listeners: [],
-    signal: attempt.signal,
   };
 }
 
@@ -93,7 +92,13 @@ export function fallback({ store, logger }: ActivityDeps): StepMiddleware {
         });
         progress.failures = owned(discarded).failures;
         for (const listener of request.listeners) listener.recorded?.(usage);
-        if (isLong) throw waitingForProvider(wait);
+        if (isLong) {
+          throw new AttemptFailure('the model provider fails and is asked again later', {
+            type: 'provider_wait',
+            afterMs: wait,
+            isExpected: true,
+          });
+        }
         // A signal ends the wait early; the next request checks the signal.
         await sleep(wait, attempt.signal);
         const turn = then.kind === 'next' ? then.turn : request.turn;
@@ -103,36 +108,17 @@ export function fallback({ store, logger }: ActivityDeps): StepMiddleware {
   };
 }
 
-/** Ends the attempt until the provider may be asked again. */
-function waitingForProvider(ms: number): AttemptFailure {
-  return new AttemptFailure('the model provider fails and is asked again later', {
-    type: 'provider_wait',
-    afterMs: ms,
-    isExpected: true,
-  });
-}
-
 /** Default number of requests to a model that has a successor. */
 const TRIES = 2;
 
-/** Failures of one model or its provider; another model may answer. */
-const OF_A_MODEL: ReadonlySet<string> = new Set([
-  'provider_error',
-  'provider_rate_limited',
-  'provider_overloaded',
-  'provider_stream_cut',
-  'provider_quota_exhausted',
-  'provider_unauthorized',
-  'provider_unknown_model',
-  'provider_bad_reply',
-  'provider_bad_stream',
-  'model_request_failed',
-  'model_not_configured',
-  'model_stalled',
-  'model_too_slow',
-]);
-
-const isOfModel = (code: string): boolean => OF_A_MODEL.has(code) || isOfPrompt(code);
+/**
+ * Returns true for failures of one model or its provider, for which another model may answer. A
+ * refused setting is the agent's.
+ */
+function isOfModel(code: string): boolean {
+  if (code === 'provider_settings_refused') return false;
+  return /^(provider|model)_/.test(code) || isOfPrompt(code);
+}
 
 /** Reaction to a failure: wait and ask the same model, move to the next model, or give up. */
 export type NextTry = { kind: 'wait'; ms: number } | { kind: 'next'; turn: Fallback } | 'failed';
@@ -203,13 +189,6 @@ const RETRY = { firstMs: 250, mostMs: 30_000, jitter: 0.5 };
 /** Longest delay of the last try past the budget's end; it spreads the runs' requests. */
 const SPREAD_MS = 2_000;
 
-interface Failing {
-  /** Failures so far, with the current one. */
-  failures: number;
-  /** Time since the first failure, ms. */
-  forMs: number;
-}
-
 /**
  * Returns the wait before the next request, ms; undefined if the provider has failed for too long
  * or announces a return past the budget.
@@ -217,7 +196,7 @@ interface Failing {
  * @param random returns 0 to 1 and spreads the retries of runs that met one outage
  */
 export function nextWait(
-  { failures, forMs }: Failing,
+  { failures, forMs }: { failures: number; forMs: number },
   retryAfterMs: number | undefined,
   {
     maxTries = Infinity,

@@ -3,16 +3,15 @@ import { HelixError } from '../../protocol/errors.js';
 import type { Row } from '../../protocol/rows.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import { withTimeout } from '../../protocol/time.js';
-import type { RunInfo } from '../../store/contract/runs.js';
 import type { ActivityDeps } from '../deps.js';
 import { toLoggedError } from './provider-failure.js';
 import { toFinishEvent, toStepRecords } from './step-records.js';
 
-/** Time limit of a hook. */
-const HOOK_MS = 10_000;
+/** Time limit of a hook, ms. */
+export const HOOK_MS = 10_000;
 
 /** A stored step, or the end of its run. */
-export interface Stored {
+interface Stored {
   agent: AgentDefinition;
   sessionId: string;
   runId: string;
@@ -27,15 +26,12 @@ export interface Stored {
  * Calls an agent's hooks for a stored step. They may run twice if this process dies before it
  * reports the work.
  */
-export type TellAgent = (stored: Stored) => Promise<void>;
-
-export function createTellAgent({
-  store,
-  logger,
-}: Pick<ActivityDeps, 'store' | 'logger'>): TellAgent {
-  return async ({ agent, sessionId, runId, step, isLast, isKnown = false }) => {
-    const { onStepFinish, onFinish } = agent;
-    if (isKnown ? !isLast || onFinish === undefined : !hasHooks(agent)) return;
+export function createTellAgent({ store, logger }: Pick<ActivityDeps, 'store' | 'logger'>) {
+  return async (stored: Stored): Promise<void> => {
+    const { agent, sessionId, runId, step, isLast, isKnown = false } = stored;
+    const onStepFinish = isKnown ? undefined : agent.onStepFinish;
+    const onFinish = isLast ? agent.onFinish : undefined;
+    if (onStepFinish === undefined && onFinish === undefined) return;
     const call = async (hook: () => unknown): Promise<void> => {
       try {
         await withTimeout(HOOK_MS, Promise.resolve().then(hook));
@@ -51,10 +47,10 @@ export function createTellAgent({
     const steps = toStepRecords(agent, rows, newest.messageId);
     const last = steps.at(-1);
     if (last === undefined) return;
-    if (!isKnown && onStepFinish !== undefined && newest.step === step) {
+    if (onStepFinish !== undefined && newest.step === step) {
       await call(() => onStepFinish({ ...last, sessionId, runId, step }));
     }
-    if (isLast && onFinish !== undefined) {
+    if (onFinish !== undefined) {
       const event = toFinishEvent(steps, last, { sessionId, runId, step: newest.step });
       await call(() => onFinish(event));
     }
@@ -64,22 +60,17 @@ export function createTellAgent({
   async function findStartRow(sessionId: string, runId: string): Promise<number | undefined> {
     const record = await store.sessions.read(sessionId);
     if (record === undefined || record.runId === runId) return record?.turnStartRow;
-    const runs = await store.runs.list(sessionId).catch(noneIfErased);
-    const run = runs.find((each) => each.runId === runId);
+    const runs = await store.runs.list(sessionId).catch(unlessErased);
+    const run = runs?.find((each) => each.runId === runId);
     return run?.rewound === true ? undefined : run?.startRow;
   }
 }
 
-function noneIfErased(error: unknown): RunInfo[] {
-  if (HelixError.isInstance(error) && error.code === 'not_found') return [];
-  throw error;
+/** An erased session has nothing left to tell or to end. @throws other errors */
+export function unlessErased(error: unknown): undefined {
+  if (!HelixError.isInstance(error) || error.code !== 'not_found') throw error;
 }
 
-function hasHooks({ onStepFinish, onFinish }: AgentDefinition): boolean {
-  return onStepFinish !== undefined || onFinish !== undefined;
-}
-
-/** Returns true if a step's outcome completes its run. */
 export function isCompletion(outcome: StepOutcome): boolean {
   return outcome.kind === 'ended' && outcome.status === 'completed';
 }

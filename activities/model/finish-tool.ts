@@ -10,16 +10,13 @@ import type { ToolRow } from '../../protocol/rows.js';
 import { closedCall } from '../../runs/record/closed-call.js';
 import { checkInput, parseInput, type CallInput } from './call-input.js';
 import type { CallScope, OpenedCall } from './proposed-calls.js';
-import type { ProposedCall } from './reply-types.js';
+import type { ProposedCall } from './step-reply.js';
 
 /** Tool by which a model submits its result, for agents with an output schema. */
-export interface FinishTool {
-  tool: LanguageModelV4FunctionTool;
-  /** Returns the parsed result, ready to be stored, or the reason that it is invalid. */
-  accept: (input: CallInput) => Promise<{ output: unknown } | { why: string }>;
-  /** Does the same for a reply without calls; undefined unless its whole text is fitting JSON. */
-  read: (text: string) => Promise<{ output: unknown } | undefined>;
-}
+export type FinishTool = Awaited<ReturnType<typeof makeFinishTool>>;
+
+/** A parsed result, ready to be stored, or the reason that it is invalid. */
+type Verdict = { output: unknown } | { why: string };
 
 const DESCRIPTION =
   'Hands in the result and ends the work. Call it once, when everything else is done.';
@@ -34,7 +31,7 @@ export function toFinishTool(agent: AgentDefinition): Promise<FinishTool> | unde
   return made;
 }
 
-async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<FinishTool> {
+async function makeFinishTool(schema: z.ZodType, strict?: boolean) {
   const described = outputForModel(schema);
   const jsonSchema = await asSchema(described).jsonSchema;
   // Providers take only objects as arguments; other results become a field of one.
@@ -42,21 +39,23 @@ async function makeFinishTool(schema: z.ZodType, strict?: boolean): Promise<Fini
   const expected = isWrapped ? z.object({ result: schema }) : schema;
   const toWrapped = async (): Promise<JSONSchema7> =>
     described === schema ? asSchema(expected).jsonSchema : wrap(jsonSchema);
+  const tool: LanguageModelV4FunctionTool = {
+    type: 'function',
+    name: FINISH_TOOL_NAME,
+    description: DESCRIPTION,
+    inputSchema: isWrapped ? await toWrapped() : jsonSchema,
+    ...(strict === true && { strict }),
+  };
   return {
-    tool: {
-      type: 'function',
-      name: FINISH_TOOL_NAME,
-      description: DESCRIPTION,
-      inputSchema: isWrapped ? await toWrapped() : jsonSchema,
-      ...(strict === true && { strict }),
-    },
-    accept: async (input) => {
+    tool,
+    accept: async (input: CallInput): Promise<Verdict> => {
       const checked = await checkInput(expected, input);
       if ('why' in checked) return checked;
       const { data } = checked;
       return toStored(isWrapped ? (data as { result: unknown }).result : data);
     },
-    read: async (text) => {
+    /** Reads a reply without calls; returns undefined unless its whole text is fitting JSON. */
+    read: async (text: string): Promise<{ output: unknown } | undefined> => {
       if (text.trim() === '') return undefined;
       const checked = await checkInput(schema, parseInput(text));
       const stored = 'why' in checked ? checked : toStored(checked.data);
@@ -87,7 +86,7 @@ const FIELD = '#/properties/result';
 const OWN_REF = /^#(?=$|\/(?!(?:definitions|\$defs)\/))/;
 
 /** Refuses a result that the schema's transform made impossible to store. */
-function toStored(data: unknown): { output: unknown } | { why: string } {
+function toStored(data: unknown): Verdict {
   const fault = findJsonFault(data);
   if (fault !== undefined) return { why: `the result cannot be kept: ${fault}` };
   const json = JSON.stringify(data);
@@ -136,7 +135,7 @@ async function checkResult(
   finish: FinishTool | undefined,
   input: CallInput,
   { accepted }: FinishCalls,
-): Promise<{ output: unknown } | { why: string }> {
+): Promise<Verdict> {
   if (finish === undefined) return { why: `There is no tool named "${FINISH_TOOL_NAME}".` };
   if (accepted !== undefined) return { why: 'The result was handed in already.' };
   const verdict = await finish.accept(input);

@@ -17,7 +17,7 @@ import type { ClaimResult, Fallback } from '../../store/contract/steps.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { ProviderFailure } from './provider-failure.js';
-import type { KeptFile, StepReply } from './reply-types.js';
+import type { KeptFile, StepReply } from './step-reply.js';
 
 /** Progress of an attempt, as its heartbeats report it. */
 export interface StepProgress {
@@ -65,7 +65,6 @@ export interface ModelCall {
   options: Omit<LanguageModelV4CallOptions, 'abortSignal'>;
   tools: readonly ToolDefinition[];
   instructions: Instructions;
-  rows: readonly Row[];
   /** Limits of the prompt after the model refused a larger one. */
   eased: Eased | undefined;
   /** Creates the call again with tighter limits, after a further refusal. */
@@ -124,21 +123,12 @@ export interface ModelRequest {
   listeners: RequestListener[];
   /** Set once the request is prepared. */
   call?: ModelCall;
+  /** Summaries that the attempt uses. */
   compactions?: Compactions;
   /** Returns the provider's report on its reply. */
   answered?: () => Answered | undefined;
-  /** Ends the request at once. */
-  signal: AbortSignal;
-  /** Notes that the model sent something. */
-  heard?: () => void;
-  /** Wraps other waits, which do not count as the model's silence. */
-  during?: (wait: Promise<unknown>) => Promise<void>;
   /** Stores files that are too large for the stream. */
   keepFile?: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
-  /** Makes call ids unique in the conversation when the reply alone cannot. */
-  takeCallId?: ((wanted: string) => Promise<string>) | undefined;
-  /** Calls the input hooks of tools, once the reply has taken the part. */
-  noteInput?: ((part: LanguageModelV4StreamPart) => Promise<void>) | undefined;
 }
 
 /** Outcome of a step's last request. */
@@ -166,16 +156,4 @@ export function untilStalled({
 }: Pick<ClaimedStep, 'attempt' | 'agent'>): AbortSignal {
   const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
   return endsWithin(stallTimeoutMs, attempt.signal);
-}
-
-/** Wraps a request to the model in middleware, the first outermost. */
-export function askThrough(
-  middleware: readonly StepMiddleware[],
-  step: ClaimedStep,
-  ask: Ask,
-): Ask {
-  return middleware.reduceRight<Ask>((next, each) => {
-    const around = each(step);
-    return (request) => around(request, next);
-  }, ask);
 }

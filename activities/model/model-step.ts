@@ -1,30 +1,23 @@
 import { StateError } from '../../agents/tool-error.js';
 import type { StepRef } from '../../protocol/activities.js';
-import { modelWriter, handOver, type Attempt } from '../attempt.js';
+import { handOver, writerOf, type Attempt } from '../attempt.js';
 import { cutOnStop } from '../cut-on-stop.js';
 import type { WorkDeps } from '../deps.js';
 import { createStepEndings, type StepDone } from '../endings.js';
 import type { RunAgents } from '../run-agent.js';
 import { prompts } from './call-options.js';
-import { callModel, failures } from './call-model.js';
+import { createCallModel, failures } from './call-model.js';
 import { createClaimStep } from './claim-step.js';
 import { compaction } from './compaction.js';
 import { easing } from './eased-prompt.js';
 import { fallback, toRequest } from './fallback.js';
 import { createTellAgent, isCompletion } from './finish-hooks.js';
-import { inputHooks } from './input-hooks.js';
 import { madeFiles } from './made-files.js';
-import {
-  askThrough,
-  type StepAttempt,
-  type StepMiddleware,
-  type StepProgress,
-} from './middleware.js';
-import { pacing, timing } from './timing.js';
+import type { Ask, StepAttempt, StepMiddleware, StepProgress } from './middleware.js';
+import { timing } from './timing.js';
 import { spendCap } from './spending.js';
 import { createStepCommit } from './step-commit.js';
 import { stopConditions } from './stop-conditions.js';
-import { callIds } from './sub-agents.js';
 
 /** Runs one attempt; keeps `progress` current. @throws AttemptFailure, AttemptCancelled */
 export type ModelStep = (
@@ -43,14 +36,11 @@ function middlewareOf(deps: WorkDeps): StepMiddleware[] {
     timing(deps),
     failures,
     madeFiles(deps),
-    callIds(deps),
     prompts(deps),
     // A summary of the conversation may have used up the rest.
     spendCap,
     ...(deps.middleware ?? []).map(({ request }) => request),
     easing,
-    pacing,
-    inputHooks,
   ];
 }
 
@@ -61,9 +51,10 @@ export function createModelStep(deps: WorkDeps, runAgents: RunAgents): ModelStep
   const endings = createStepEndings(deps);
   const tellAgent = createTellAgent(deps);
   const middleware = middlewareOf(deps);
+  const callModel = createCallModel(deps);
 
   return async (ref, attempt, progress) => {
-    const writer = modelWriter(ref, attempt.token);
+    const writer = writerOf(ref, attempt.token);
     const unlisten = cutOnStop(deps, ref, attempt);
     try {
       const current = { ref, attempt, writer, progress };
@@ -92,7 +83,10 @@ export function createModelStep(deps: WorkDeps, runAgents: RunAgents): ModelStep
       await tellAgent({ agent, sessionId, runId, step: outcome.step, isLast });
       return outcome;
     }
-    const ask = askThrough(middleware, claimed, callModel);
+    const ask = middleware.reduceRight<Ask>((next, each) => {
+      const around = each(claimed);
+      return (request) => around(request, next);
+    }, callModel);
     const { request, failure, isOver = false } = await ask(toRequest(claimed));
     const commit = createStepCommit(deps, request);
     if (current.attempt.cutReason() === 'stop') return commit.stopped();

@@ -22,13 +22,6 @@ type Scope = Pick<
   initial: number;
 };
 
-/** A step after the agent's `prepareStep`. */
-export interface PreparedCall {
-  messages: LanguageModelV4Prompt;
-  /** Changes other than messages. */
-  changes: Omit<PreparedStep, 'messages'>;
-}
-
 /**
  * Applies the agent's `prepareStep` to the conversation; without one, the prompt stays unchanged.
  *
@@ -39,7 +32,7 @@ export async function prepareMessages(
   prompt: LanguageModelV4Prompt,
   { initial, ...scope }: Scope,
   signal: AbortSignal,
-): Promise<PreparedCall> {
+): Promise<{ messages: LanguageModelV4Prompt; changes: Omit<PreparedStep, 'messages'> }> {
   if (prepareStep === undefined) return { messages: prompt, changes: {} };
   try {
     // The prompt's messages are messages of the AI SDK, in their most explicit form.

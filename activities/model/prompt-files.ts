@@ -8,7 +8,7 @@ import { FILES_AWAY, RequestFault } from './provider-failure.js';
 
 type FilePart = Omit<Extract<UserPart, { type: 'file' }>, 'type'>;
 type PromptFile = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
-type TextPart = Extract<PromptFile, { type: 'text' }>;
+export type TextPart = Extract<PromptFile, { type: 'text' }>;
 
 /** Prompt parts for files that messages name, by URL. */
 export type PromptFiles = ReadonlyMap<string, PromptFile>;
@@ -36,34 +36,36 @@ export async function readPromptFiles(
   const root = rootOf(sessionId);
   const found = new Map<string, PromptFile>();
   let room: number = LIMITS.promptFileBytes;
-  for (const part of rows.flatMap(filesOf).reverse()) {
-    if (found.has(part.url)) continue;
-    if (fetching !== undefined && isToFetch(part, fetching)) {
-      const content = room > 0 ? await fetched(part, fetching) : undefined;
-      room -= content?.byteLength ?? 0;
-      const about = { mediaType: part.mediaType, filename: part.filename };
-      found.set(
-        part.url,
-        content ? toContent(about, content) : sentence(part, 'cannot be fetched.'),
-      );
-      continue;
+  const take = (file: Named, content: Uint8Array): PromptFile => {
+    room -= content.byteLength;
+    return toContent(file, content);
+  };
+
+  async function readFile(part: FilePart): Promise<PromptFile | undefined> {
+    const { url, mediaType, filename } = part;
+    if (fetching !== undefined && /^https:/i.test(url)) {
+      if (isFetchedBy(fetching.supported, url, mediaType)) return undefined;
+      const content = room > 0 ? await fetched(url, fetching) : undefined;
+      return content
+        ? take({ mediaType, filename }, content)
+        : sentence(part, 'cannot be fetched.');
     }
-    const reference = parseFileUrl(part.url);
-    if (reference === undefined) continue;
+    const reference = parseFileUrl(url);
+    if (reference === undefined) return undefined;
     const isOwn = reference.sessionId === toShownSessionId(root);
     const file = isOwn ? await orAway(files?.read(root, reference.fileId)) : undefined;
     if (file !== undefined && file.bytes > room) {
-      found.set(part.url, sentence(part, 'is left out: this conversation has too many files.'));
-      continue;
+      return sentence(part, 'is left out: this conversation has too many files.');
     }
-    const content =
-      file && (await orAway(files?.content(root, file.id, { from: 0, to: file.bytes })));
-    if (file === undefined || content === undefined) {
-      found.set(part.url, sentence(part, 'is not there any more.'));
-      continue;
-    }
-    room -= file.bytes;
-    found.set(part.url, toContent(file, content));
+    const range = { from: 0, to: file?.bytes ?? 0 };
+    const content = file && (await orAway(files?.content(root, file.id, range)));
+    return content ? take(file, content) : sentence(part, 'is not there any more.');
+  }
+
+  for (const part of rows.flatMap(filesOf).reverse()) {
+    if (found.has(part.url)) continue;
+    const file = await readFile(part);
+    if (file !== undefined) found.set(part.url, file);
   }
   return found;
 }
@@ -76,10 +78,6 @@ interface Fetching {
   signal: AbortSignal;
 }
 
-function isToFetch({ url, mediaType }: FilePart, { supported }: Fetching): boolean {
-  return /^https:/i.test(url) && !isFetchedBy(supported, url, mediaType);
-}
-
 /** Returns true if the model's provider itself fetches files of this type from this address. */
 export function isFetchedBy(
   supported: Record<string, RegExp[]>,
@@ -90,10 +88,7 @@ export function isFetchedBy(
   return kinds.some((kind) => supported[kind]?.some((pattern) => pattern.test(url)) === true);
 }
 
-async function fetched(
-  { url }: FilePart,
-  { fetch, signal }: Fetching,
-): Promise<Uint8Array | undefined> {
+async function fetched(url: string, { fetch, signal }: Fetching): Promise<Uint8Array | undefined> {
   try {
     return await fetch(url, signal);
   } catch {
@@ -117,10 +112,9 @@ function filesOf(row: Row): FilePart[] {
   return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf);
 }
 
-export function toContent(
-  { mediaType, filename }: Pick<StoredFile, 'mediaType' | 'filename'>,
-  content: Uint8Array,
-): PromptFile {
+type Named = Pick<StoredFile, 'mediaType' | 'filename'>;
+
+export function toContent({ mediaType, filename }: Named, content: Uint8Array): PromptFile {
   if (!isText(mediaType)) {
     const data = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
     return {

@@ -18,27 +18,19 @@ import type {
 } from '../../protocol/rows.js';
 import { isText, toContent, type PromptFiles } from './prompt-files.js';
 
+type Output = LanguageModelV4ToolResultOutput;
+
 /**
- * Converts rows to the prompt that `streamText` would send for this conversation.
+ * Converts rows to the messages that `streamText` would send for this conversation; `rowOf` holds
+ * the index of each message's first row.
  *
  * @param outputs results that tools word for the model themselves
- * @param files contents of files that user messages name, by URL
+ * @param files contents of files that messages name, by URL
  */
-export function toPrompt(
-  system: string,
-  rows: readonly Row[],
-  outputs: ReadonlyMap<ToolRow, LanguageModelV4ToolResultOutput> = new Map(),
-  files: PromptFiles = new Map(),
-): LanguageModelV4Prompt {
-  const { messages } = toMessages(rows, outputs, files);
-  return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
-}
-
-/** Converts rows without a system prompt; `rowOf` holds the index of each message's first row. */
 export function toMessages(
   rows: readonly Row[],
-  outputs: ReadonlyMap<ToolRow, LanguageModelV4ToolResultOutput>,
-  files: PromptFiles,
+  outputs: ReadonlyMap<ToolRow, Output> = new Map(),
+  files: PromptFiles = new Map(),
 ): { messages: LanguageModelV4Prompt; rowOf: number[] } {
   const messages: LanguageModelV4Prompt = [];
   const rowOf: number[] = [];
@@ -59,18 +51,16 @@ export function toMessages(
         results = [];
         push({ role: 'tool', content: results }, at);
       }
+      const { toolCallId, toolName } = row;
       const output = row === stored ? toToldOutput(row, outputs.get(row)) : toOutput(row);
-      results.push({
-        ...toToolResult(row, output),
-        ...toProviderOptions(marks.get(row.toolCallId)),
-      });
+      const mark = toProviderOptions(marks.get(toolCallId));
+      results.push({ type: 'tool-result', toolCallId, toolName, output, ...mark });
       continue;
     }
     results = undefined;
-    if (row.role === 'assistant') {
+    if (row.role === 'assistant' && row.interrupted === undefined) {
       for (const part of row.parts) {
-        if (part.type !== 'tool-call' || row.interrupted !== undefined) continue;
-        marks.set(part.toolCallId, part.providerMetadata);
+        if (part.type === 'tool-call') marks.set(part.toolCallId, part.providerMetadata);
       }
     }
     const message =
@@ -116,23 +106,20 @@ function without(row: Row, leftOut: LeftOut): Row {
   if (leftOut === undefined || row.role === 'assistant') return row;
   if (row.role === 'tool') {
     const isPlain = row.error === undefined && row.denied !== true;
-    return isPlain ? { ...row, output: toRefused('The result') } : row;
+    return isPlain ? { ...row, output: toRefused('The result').text } : row;
   }
-  if (leftOut === 'all') return { ...row, parts: [toTextPart(toRefused('A message'))] };
+  if (leftOut === 'all') return { ...row, parts: [toRefused('A message')] };
   const parts = row.parts.map((part) =>
     part.type === 'text'
       ? part
-      : toTextPart(toRefused(`The file ${JSON.stringify(part.filename ?? part.mediaType)}`)),
+      : toRefused(`The file ${JSON.stringify(part.filename ?? part.mediaType)}`),
   );
   return { ...row, parts };
 }
 
-function toTextPart(text: string): UserPart {
+function toRefused(what: string): Extract<UserPart, { type: 'text' }> {
+  const text = `[${what} is left out: the provider of the model refused it.]`;
   return { type: 'text', text };
-}
-
-function toRefused(what: string): string {
-  return `[${what} is left out: the provider of the model refused it.]`;
 }
 
 function toUserMessage(row: UserRow, files: PromptFiles): LanguageModelV4Message {
@@ -141,20 +128,18 @@ function toUserMessage(row: UserRow, files: PromptFiles): LanguageModelV4Message
   const providerOptions = { ...row.providerOptions, ...mark } as SharedV4ProviderOptions;
   return {
     role: 'user',
-    content: row.parts.filter(isTold).map((part) => toUserContent(part, files)),
+    content: row.parts.flatMap((part) => toUserContent(part, files) ?? []),
     ...(Object.keys(providerOptions).length > 0 && { providerOptions }),
   };
 }
 
-function isTold(part: UserPart): boolean {
-  return part.type !== 'text' || part.text !== '';
-}
-
 type UserContent = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
 
-function toUserContent(part: UserPart, files: PromptFiles): UserContent {
+function toUserContent(part: UserPart, files: PromptFiles): UserContent | undefined {
   const options = toProviderOptions(part.providerOptions);
-  if (part.type === 'text') return { type: 'text', text: part.text, ...options };
+  if (part.type === 'text') {
+    return part.text === '' ? undefined : { type: 'text', text: part.text, ...options };
+  }
   const { url, mediaType, filename } = part;
   const content = files.get(url) ?? toFile(mediaType, url, filename);
   return content.type === 'text' ? content : { ...content, ...options };
@@ -184,68 +169,64 @@ function unescaped(body: string): string {
   }
 }
 
-/**
- * Converts a reply. A cut reply loses its reasoning, whose signature may be missing, and its marks:
- * the provider keeps no items of an incomplete response.
- */
 function toAssistantMessage(
-  row: AssistantRow,
+  { parts, interrupted }: AssistantRow,
   files: PromptFiles,
 ): LanguageModelV4Message | undefined {
-  const content: AssistantContent[] = [];
-  const isCut = row.interrupted !== undefined;
-  const toOptions = (part: { providerMetadata?: unknown }) =>
-    isCut ? {} : toProviderOptions(part.providerMetadata);
-  for (const part of row.parts) {
-    switch (part.type) {
-      case 'text': {
-        const options = toOptions(part);
-        if (part.text === '' && options.providerOptions === undefined) break;
-        content.push({ type: 'text', text: part.text, ...options });
-        break;
-      }
-      case 'reasoning':
-        if (isCut) break;
-        content.push(
-          part.stands === undefined
-            ? { type: 'reasoning', text: part.text, ...toOptions(part) }
-            : { ...toUnseen(part.stands, files), ...toOptions(part) },
-        );
-        break;
-      case 'tool-call': {
-        const { toolCallId, toolName, input, kind } = part;
-        const isProviders = kind === 'provider';
-        // Provider-executed calls belong to the reasoning and go with it.
-        if (isProviders && isCut) break;
-        const mark = isProviders ? { providerExecuted: true } : {};
-        const call = { toolCallId, toolName, input, ...mark, ...toOptions(part) };
-        content.push({ type: 'tool-call', ...call });
-        break;
-      }
-      case 'tool-result': {
-        if (isCut) break;
-        const { toolCallId, toolName } = part;
-        const output = toProvidersOutput(part);
-        content.push({ type: 'tool-result', toolCallId, toolName, output, ...toOptions(part) });
-        break;
-      }
-      case 'file': {
-        const { mediaType, url } = part;
-        const made = files.get(url) ?? toFile(mediaType, url);
-        content.push(made.type === 'file' ? { ...made, ...toOptions(part) } : made);
-        break;
-      }
-      // The model already knows its sources.
-      case 'source-url':
-      case 'source-document':
-    }
-  }
+  const isCut = interrupted !== undefined;
+  const content = parts.flatMap((part) => toReplyContent(part, isCut, files) ?? []);
   return content.length === 0 ? undefined : { role: 'assistant', content };
 }
 
-type AssistantContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
+type ReplyContent = Extract<LanguageModelV4Message, { role: 'assistant' }>['content'][number];
 
-function toUnseen(stands: UnseenContent, files: PromptFiles): AssistantContent {
+/**
+ * Converts a part of a reply. A cut reply loses its reasoning, whose signature may be missing, the
+ * provider's own calls, which belong to the reasoning, and its marks: the provider keeps no items
+ * of an incomplete response.
+ */
+function toReplyContent(
+  part: AssistantPart,
+  isCut: boolean,
+  files: PromptFiles,
+): ReplyContent | undefined {
+  const options = isCut ? {} : toProviderOptions(part.providerMetadata);
+  switch (part.type) {
+    case 'text': {
+      const isEmpty = part.text === '' && options.providerOptions === undefined;
+      return isEmpty ? undefined : { type: 'text', text: part.text, ...options };
+    }
+    case 'reasoning': {
+      if (isCut) return undefined;
+      const { text, stands } = part;
+      const content = stands && toUnseen(stands, files);
+      return { ...(content ?? { type: 'reasoning', text }), ...options };
+    }
+    case 'tool-call': {
+      const { toolCallId, toolName, input, kind } = part;
+      const isProviders = kind === 'provider';
+      if (isProviders && isCut) return undefined;
+      const mark = isProviders && { providerExecuted: true };
+      return { type: 'tool-call', toolCallId, toolName, input, ...mark, ...options };
+    }
+    case 'tool-result': {
+      if (isCut) return undefined;
+      const { toolCallId, toolName } = part;
+      const output = toProvidersOutput(part);
+      return { type: 'tool-result', toolCallId, toolName, output, ...options };
+    }
+    case 'file': {
+      const made = files.get(part.url) ?? toFile(part.mediaType, part.url);
+      return made.type === 'file' ? { ...made, ...options } : made;
+    }
+    // The model already knows its sources.
+    case 'source-url':
+    case 'source-document':
+      return undefined;
+  }
+}
+
+function toUnseen(stands: UnseenContent, files: PromptFiles): ReplyContent {
   if (stands.type === 'custom') return { ...stands };
   const { type, url, mediaType } = stands;
   const made = files.get(url) ?? toFile(mediaType, url);
@@ -259,16 +240,21 @@ function toName(url: string): { type: 'text'; text: string } {
 }
 
 function toProvidersOutput({
-  output = null,
+  output,
   isError,
-}: Extract<AssistantPart, { type: 'tool-result' }>): LanguageModelV4ToolResultOutput {
+}: Extract<AssistantPart, { type: 'tool-result' }>): Output {
+  if (isError !== true) return toPlainOutput(output);
   const reason = deniedReason(output);
-  if (isError === true && reason !== undefined) return { type: 'execution-denied', reason };
-  // Rows come out of JSON, so their output is JSON.
-  if (isError === true) return { type: 'error-json', value: output as never };
+  return reason === undefined
+    ? { type: 'error-json', value: (output ?? null) as never }
+    : { type: 'execution-denied', reason };
+}
+
+/** Rows come out of JSON, so their output is JSON. */
+function toPlainOutput(output: unknown): Output {
   return typeof output === 'string'
     ? { type: 'text', value: output }
-    : { type: 'json', value: output as never };
+    : { type: 'json', value: (output ?? null) as never };
 }
 
 function toProviderOptions(metadata: unknown): { providerOptions?: SharedV4ProviderOptions } {
@@ -276,18 +262,8 @@ function toProviderOptions(metadata: unknown): { providerOptions?: SharedV4Provi
   return metadata === undefined ? {} : { providerOptions: metadata as SharedV4ProviderOptions };
 }
 
-function toToolResult(
-  { toolCallId, toolName }: ToolRow,
-  output: LanguageModelV4ToolResultOutput,
-): LanguageModelV4ToolResultPart {
-  return { type: 'tool-result', toolCallId, toolName, output };
-}
-
 /** Tells the model which input a person changed before the execution, and who that was. */
-function toToldOutput(
-  row: ToolRow,
-  output: LanguageModelV4ToolResultOutput = toOutput(row),
-): LanguageModelV4ToolResultOutput {
+function toToldOutput(row: ToolRow, output: Output = toOutput(row)): Output {
   if (row.decision?.input === undefined || !row.decision.approved) return output;
   const { by: approver = 'a person', inputBy: by = approver, input } = row.decision;
   const note = (outcome: string, failed = false): string =>
@@ -298,23 +274,15 @@ function toToldOutput(
       return { ...output, value: [{ type: 'text', text }, ...output.value] };
     }
     case 'text':
-    case 'error-text': {
-      const failed = output.type === 'error-text';
-      return { type: output.type, value: note(output.value, failed) };
-    }
+      return { type: 'text', value: note(output.value) };
+    case 'error-text':
+      return { type: 'error-text', value: note(output.value, true) };
     default:
       return { type: 'text', value: note(JSON.stringify('value' in output ? output.value : null)) };
   }
 }
 
-function toOutput(row: ToolRow): LanguageModelV4ToolResultOutput {
-  if (row.denied === true) {
-    const reason = row.decision?.reason;
-    return { type: 'execution-denied', reason };
-  }
-  if (row.error !== undefined) return { type: 'error-text', value: row.error };
-  return typeof row.output === 'string'
-    ? { type: 'text', value: row.output }
-    : // Rows come out of JSON, so their output is JSON.
-      { type: 'json', value: (row.output ?? null) as never };
+function toOutput({ denied, decision, error, output }: ToolRow): Output {
+  if (denied === true) return { type: 'execution-denied', reason: decision?.reason };
+  return error === undefined ? toPlainOutput(output) : { type: 'error-text', value: error };
 }

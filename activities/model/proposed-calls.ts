@@ -1,34 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { asSchema } from 'ai';
 import { z } from 'zod';
-import { resolveMaxSteps } from '../../agents/define-agent.js';
 import { toApprovers } from '../../agents/approvers.js';
-import type { ApprovalCall } from '../../agents/tool-config.js';
+import { resolveMaxSteps } from '../../agents/define-agent.js';
 import type { ToolDefinition } from '../../agents/definitions.js';
-import type { StepRef } from '../../protocol/activities.js';
-import type { StreamChunk } from '../../protocol/chunk.js';
+import type { ApprovalCall } from '../../agents/tool-config.js';
 import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import type { NewCall, CallDescription } from '../../store/contract/call-record.js';
-import { closedCall } from '../../runs/record/closed-call.js';
-import { checkInput, parseInput } from './call-input.js';
-import type { ChunkBase, ProposedCall } from './reply-types.js';
+import { closedCall, type ClosedCall, type StepScope } from '../../runs/record/closed-call.js';
+import type { CallDescription, NewCall } from '../../store/contract/call-record.js';
+import { checkInput, inputSchemaOf, parseInput } from './call-input.js';
+import type { ProposedCall } from './step-reply.js';
 
-export interface CallScope extends ChunkBase {
-  runId: string;
+export interface CallScope extends StepScope {
   /** Prompt that the model got. */
   prompt?: LanguageModelV4Prompt | undefined;
-  /** True for a sub-agent that may not have sub-agents. */
-  isDeepest?: boolean;
+  /** Number of agents above the run's own. */
+  depth?: number | undefined;
 }
 
 /** A checked call: the commit opens `call`, and `chunks` show it. */
-export interface OpenedCall {
-  call: NewCall;
-  chunks: StreamChunk[];
-}
+export type OpenedCall = ClosedCall;
 
 /**
  * Checks a proposed call against the agent's tools. Unknown tools and invalid inputs settle at once
@@ -47,24 +40,29 @@ export async function openCall(
     closedCall(scope, proposed, parsed.value, { code, text }, now);
   // Viewers read this text too, so it does not name the agent's other tools.
   if (tool === undefined) return refuse('unknown_tool', `There is no tool named "${toolName}".`);
-  if (tool.execute === 'provider') {
+  const { execute, inputSchema, subAgent } = tool;
+  if (execute === 'provider') {
     const why = `"${toolName}" is carried out by the provider of the model alone.`;
     return refuse('unknown_tool', why);
   }
-  const checked = await checkInput(tool.inputSchema, parsed);
+  const checked = await checkInput(inputSchema, parsed);
   if ('why' in checked) {
     return refuse('invalid_tool_input', `Invalid input for "${toolName}": ${checked.why}`);
   }
-  if (tool.subAgent !== undefined && scope.isDeepest === true) {
+  const { depth = 0 } = scope;
+  if (subAgent !== undefined && depth >= LIMITS.subAgentDepth) {
     return refuse('subagent_limit', 'No further agent may be asked from here.');
   }
   const ruling = await ruleOn(scope, tool, toolCallId, checked.data);
   const opened = toOpened(scope, tool, proposed, parsed.value, ruling, now);
-  const about = await describeCall(scope.agentType, tool, opened.call.kind);
-  if (about !== undefined) return { ...opened, call: { ...opened.call, about } };
-  if (tool.subAgent === undefined) return opened;
+  const { kind } = ruling;
+  if (kind === 'approval' || kind === 'client') {
+    const about = await describeCall(scope.agentType, tool);
+    return { ...opened, call: { ...opened.call, about } };
+  }
+  if (subAgent === undefined) return opened;
   try {
-    const child = mintChild(scope.agentId, tool.subAgent, checked.data);
+    const child = mintChild(scope.agentId, subAgent, checked.data);
     return { ...opened, call: { ...opened.call, child } };
   } catch (error) {
     return refuse('invalid_tool_input', error instanceof Error ? error.message : String(error));
@@ -80,25 +78,20 @@ function toOpened(
   now: number,
 ): OpenedCall {
   const { deadlineMs, onExpiry, timeoutMs, idempotent } = tool;
-  const decision: Decision | undefined = verdict && {
-    approved: verdict.approve,
-    reason: verdict.reason,
-    at: now,
-    automatic: true,
-  };
-  const isDenied = decision?.approved === false;
-  const denial: ToolRow = { role: 'tool', toolCallId, toolName, denied: true };
-  const base = { ...toBase(scope, now), toolCallId, toolName };
-  const approvalId = formatApprovalId(scope.runId, toolCallId);
+  const { approve: approved, reason } = verdict ?? {};
+  const decision: Decision | undefined =
+    approved === undefined ? undefined : { approved, reason, at: now, automatic: true };
   // A tool's rule that denies at once needs no approver.
-  const approvers = kind === 'approval' && !isDenied ? toApprovers(tool) : undefined;
-  const chunks: StreamChunk[] = [];
+  const approvers = kind === 'approval' && approved !== false ? toApprovers(tool) : undefined;
+  const denial: ToolRow = { role: 'tool', toolCallId, toolName, denied: true, decision };
+  const base = toBase(scope, { toolCallId, toolName }, now);
+  const approvalId = formatApprovalId(scope.runId, toolCallId);
+  const chunks: OpenedCall['chunks'] = [];
   if (kind === 'approval' || decision !== undefined) {
     const mark = decision === undefined ? { approvers } : { isAutomatic: true };
     chunks.push({ type: 'tool_approval_request', ...base, approvalId, input, ...mark });
   }
-  if (decision !== undefined) {
-    const { approved, reason } = decision;
+  if (approved !== undefined) {
     const answer = { approvalId, approved, reason, isAutomatic: true };
     chunks.push({ type: 'tool_approval_response', ...base, ...answer });
   }
@@ -112,33 +105,28 @@ function toOpened(
       ...(byClient === true && { byClient }),
     });
   }
-  return {
-    call: {
-      toolCallId,
-      toolName,
-      kind,
-      input,
-      decision,
-      ...(isDenied && { row: { ...denial, decision } }),
-      deadlineMs,
-      onExpiry,
-      approvers,
-      timeoutMs,
-      ...(idempotent === true && { idempotent: true }),
-    },
-    chunks,
+  const call: NewCall = {
+    toolCallId,
+    toolName,
+    kind,
+    input,
+    decision,
+    ...(approved === false && { row: denial }),
+    deadlineMs,
+    onExpiry,
+    approvers,
+    timeoutMs,
+    ...(idempotent === true && { idempotent }),
   };
+  return { call, chunks };
 }
 
 /** Ends the run with a client tool's call: no page is asked, and its row stands for a result. */
 export function endWith(scope: CallScope, { call, chunks }: OpenedCall, now: number): OpenedCall {
   const { toolCallId, toolName } = call;
   const row: ToolRow = { role: 'tool', toolCallId, toolName, output: null, isEnd: true };
-  const base = { ...toBase(scope, now), toolCallId, toolName };
-  return {
-    call: { ...call, row },
-    chunks: [...chunks, { type: 'tool_end', ...base, result: null }],
-  };
+  const end = { type: 'tool_end', ...toBase(scope, call, now), result: null } as const;
+  return { call: { ...call, row }, chunks: [...chunks, end] };
 }
 
 /** Refuses a call over the step's limit; the model gets an error and may repeat it later. */
@@ -155,29 +143,22 @@ export function refuseBeyond(
 
 function toBase(
   { agentId, agentType, step }: CallScope,
+  { toolCallId, toolName }: Pick<NewCall, 'toolCallId' | 'toolName'>,
   timestamp: number,
-): ChunkBase & { timestamp: number } {
-  return { agentId, agentType, step, timestamp };
+) {
+  return { agentId, agentType, step, timestamp, toolCallId, toolName };
 }
 
 /** The executor of a call, and the verdict of its rule. */
-export interface Ruling {
+interface Ruling {
   kind: NewCall['kind'];
   /** Present if the tool's own rule decided, so that no person is asked. */
   verdict?: { approve: boolean; reason?: string };
 }
 
-/** A call that a rule decides on. */
-interface RuledCall {
-  agentId: string;
-  agentType: string;
-  runId: string;
-  prompt?: LanguageModelV4Prompt | undefined;
-}
-
 /** Decides on a call with valid input. */
-export async function ruleOn(
-  { agentId, agentType, runId, prompt = [] }: RuledCall,
+async function ruleOn(
+  { agentId, agentType, runId, prompt = [] }: CallScope,
   { execute, requireApproval }: ToolDefinition,
   toolCallId: string,
   input: unknown,
@@ -201,35 +182,22 @@ export async function ruleOn(
     const { approve, reason } = verdict;
     // A rule in plain JavaScript may return anything; without a clear yes or no a person decides.
     if (typeof approve !== 'boolean') return { kind: 'approval' };
-    return {
-      // An automatically approved call executes like any call of the server.
-      kind: approve ? 'server' : 'approval',
-      verdict: {
-        approve,
-        ...(reason !== undefined && { reason: reason.slice(0, LIMITS.errorTextBytes / 4) }),
-      },
-    };
+    const why = reason !== undefined && { reason: reason.slice(0, LIMITS.errorTextBytes / 4) };
+    // An automatically approved call executes like any call of the server.
+    return { kind: approve ? 'server' : 'approval', verdict: { approve, ...why } };
   } catch {
     // If the rule fails, a person decides.
     return { kind: 'approval' };
   }
 }
 
-const NONCE_BYTES = 12;
-
-/** Returns true if another sub-agent would exceed the depth limit. */
-export function isTooDeep({ depth = 0 }: Pick<StepRef, 'depth'>): boolean {
-  return depth >= LIMITS.subAgentDepth;
-}
-
 /** Creates the child run that executes a call; its ids cannot be guessed. */
-export function mintChild(
+function mintChild(
   sessionId: string,
   { agent, toMessage }: NonNullable<ToolDefinition['subAgent']>,
   input: unknown,
 ): NonNullable<NewCall['child']> {
-  const nonce = randomBytes(NONCE_BYTES).toString('hex');
-  const id = formatChildSessionId(rootOf(sessionId), 1, nonce);
+  const id = formatChildSessionId(rootOf(sessionId), 1, randomBytes(12).toString('hex'));
   return {
     sessionId: id,
     runId: `${id}:1-${randomBytes(6).toString('hex')}`,
@@ -249,19 +217,11 @@ const MOST_DESCRIPTION_CHARS = 1_000;
 /** Cache by tool; undefined for a schema that pages cannot use. */
 const schemas = new WeakMap<ToolDefinition, Promise<unknown>>();
 
-/** Describes a call for people; undefined if none is asked. */
-async function describeCall(
-  agent: string,
-  tool: ToolDefinition,
-  kind: NewCall['kind'],
-): Promise<CallDescription | undefined> {
-  if (kind !== 'approval' && kind !== 'client') return undefined;
+/** Describes a call for the people who are asked. */
+async function describeCall(agent: string, tool: ToolDefinition): Promise<CallDescription> {
   const { title, description } = tool;
-  let schema = schemas.get(tool);
-  if (schema === undefined) {
-    schema = toFormSchema(tool);
-    schemas.set(tool, schema);
-  }
+  const schema = schemas.get(tool) ?? toFormSchema(tool);
+  schemas.set(tool, schema);
   return {
     agent,
     ...(title !== undefined && { title }),
@@ -276,7 +236,7 @@ async function toFormSchema(tool: ToolDefinition): Promise<unknown> {
     const schema: unknown =
       tool.execute === 'client'
         ? tool.outputSchema && z.toJSONSchema(tool.outputSchema, { io: 'input' })
-        : await asSchema(tool.forModel?.inputSchema ?? tool.inputSchema).jsonSchema;
+        : await inputSchemaOf(tool).jsonSchema;
     const text = JSON.stringify(schema ?? null);
     if (text === 'null' || Buffer.byteLength(text) > MOST_SCHEMA_BYTES) return undefined;
     return JSON.parse(text) as unknown;

@@ -63,8 +63,6 @@ export function toProviderFailure(error: unknown, isReplying = false): ProviderF
   if (refusal !== undefined) return fromRefusal(refusal);
   if (isOf(UNREADABLE_REPLY, error)) return UNREADABLE;
   if (error instanceof RequestFault) return error.failure;
-  const fault = toStreamFault(error);
-  if (fault !== undefined) return fault;
   if (error instanceof ModelConfigurationError || isOf(UNCONFIGURED, error)) return NOT_CONFIGURED;
   // This is no provider error, but for example a store outage.
   if (HelixError.isInstance(error)) {
@@ -105,7 +103,7 @@ const NOT_CONFIGURED = failure(
 /** A refused request, from any client. */
 interface Refusal {
   status: number | undefined;
-  headers: Record<string, string> | undefined;
+  headers?: Record<string, string> | undefined;
   /** The provider's response body. */
   body: string;
   /** The error's text, without the request. */
@@ -124,21 +122,33 @@ function toRefusal(error: unknown): Refusal | undefined {
   if (!(OF_GATEWAY in error)) return undefined;
   const { statusCode, type, cause } = error as Error & { statusCode?: unknown; type?: unknown };
   const below = APICallError.isInstance(cause) ? cause : undefined;
+  const body = below?.responseBody ?? '';
   return {
     status: typeof statusCode === 'number' ? statusCode : undefined,
     headers: below?.responseHeaders,
-    body: below?.responseBody ?? '',
-    words: `${String(type)}: ${error.message}\n${below?.responseBody ?? ''}`,
+    body,
+    words: `${String(type)}: ${error.message}\n${body}`,
   };
 }
 
-/** AI SDK packages stream errors as plain objects with a status code. */
+/** Statuses for the `type` of error objects from Anthropic and OpenAI. */
+const STATUS_OF_TYPE: Record<string, number> = {
+  invalid_request_error: 400,
+  request_too_large: 413,
+  authentication_error: 401,
+  permission_error: 403,
+  not_found_error: 404,
+  insufficient_quota: 402,
+};
+
+/** Reads an error object in a stream, which has a status code, or a type at some depth. */
 function toStreamRefusal(error: unknown): Refusal | undefined {
-  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
-  const { statusCode } = error;
-  if (typeof statusCode !== 'number') return undefined;
+  if (typeof error !== 'object' || error === null || error instanceof Error) return undefined;
+  const { statusCode, type, error: inner } = error as Record<string, unknown>;
+  const status = typeof statusCode === 'number' ? statusCode : STATUS_OF_TYPE[String(type)];
+  if (status === undefined) return toStreamRefusal(inner);
   const body = describe(error);
-  return { status: statusCode, headers: undefined, body, words: body };
+  return { status, body, words: body };
 }
 
 function fromRefusal({ status, headers, body, words }: Refusal): ProviderFailure {
@@ -243,26 +253,6 @@ export function isOfPrompt(code: string): boolean {
 function mayPass(status: number | undefined): boolean {
   if (status === undefined || status < 400 || status >= 500) return true;
   return status === 408 || status === 409 || status === 429;
-}
-
-/** Status for the `type` of error objects from Anthropic and OpenAI. */
-const STATUS_OF_TYPE: Record<string, number> = {
-  invalid_request_error: 400,
-  request_too_large: 413,
-  authentication_error: 401,
-  permission_error: 403,
-  not_found_error: 404,
-};
-
-/** Reads a refusal from an error object in a stream. */
-function toStreamFault(error: unknown): ProviderFailure | undefined {
-  if (typeof error !== 'object' || error === null || error instanceof Error) return undefined;
-  const { type, error: inner } = error as { type?: unknown; error?: unknown };
-  if (type === 'insufficient_quota') return QUOTA_EXHAUSTED;
-  const status = STATUS_OF_TYPE[String(type)];
-  if (status === undefined) return toStreamFault(inner);
-  const words = describe(error);
-  return fromRefusal({ status, headers: undefined, body: words, words });
 }
 
 /** Errors of the AI SDK; several of its versions may be loaded. */

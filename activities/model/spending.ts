@@ -25,7 +25,7 @@ export function usageOf({ reply, call, step }: ModelRequest): RunUsage | undefin
 /** Returns the usage of a model call, with its cost if prices are known. Pure. */
 export function toRunUsage(
   usage: Usage | undefined,
-  { pricing }: Pick<LlmConfig, 'pricing'>,
+  { pricing }: { pricing?: Pricing | undefined },
 ): RunUsage | undefined {
   if (usage === undefined) return undefined;
   return { ...usage, ...(pricing !== undefined && { costMicroUsd: toMicroUsd(usage, pricing) }) };
@@ -60,11 +60,7 @@ export function hasReached(cap: SpendCap | undefined, used: RunUsage | undefined
 
 export function toSpent(used: RunUsage | undefined): Spent | undefined {
   if (used === undefined) return undefined;
-  const { costMicroUsd } = used;
-  return {
-    tokens: tokensOf(used),
-    microUsd: costMicroUsd,
-  };
+  return { tokens: tokensOf(used), microUsd: used.costMicroUsd };
 }
 
 function tokensOf({ inputTokens, outputTokens }: RunUsage): number {

@@ -1,31 +1,30 @@
+import type { AgentDefinition } from '../../agents/definitions.js';
 import type { Interruption } from '../../protocol/chunk.js';
+import { FINISH_TOOL_NAME, formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { FINISH_TOOL_NAME, formatCheckpointId, formatApprovalId } from '../../protocol/ids.js';
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
-import type { AssistantRow, AssistantPart, Row } from '../../protocol/rows.js';
-import type { RunError, StepOutcome, TerminalStatus, CallRef } from '../../protocol/run.js';
-import { addUsage } from '../../store/contract/usage.js';
-import type { CommitInput } from '../../store/contract/steps.js';
+import type { AssistantPart, AssistantRow, Row } from '../../protocol/rows.js';
+import type { CallRef, StepOutcome } from '../../protocol/run.js';
+import { hashInput } from '../../protocol/shown-call.js';
 import {
   closedCall,
   closingChunks,
   CUT_CALLS,
   openingChunks,
 } from '../../runs/record/closed-call.js';
-import type { AgentDefinition } from '../../agents/definitions.js';
-import { hashInput } from '../../protocol/shown-call.js';
-import { type NewCall, toChildRef } from '../../store/contract/call-record.js';
+import { toChildRef, type NewCall } from '../../store/contract/call-record.js';
+import type { CommitInput } from '../../store/contract/steps.js';
+import { addUsage } from '../../store/contract/usage.js';
 import { isQuestion } from '../../store/record/questions.js';
 import { cutOf } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned, type StepDone } from '../endings.js';
 import { activityOf } from '../tool/execute-tool.js';
-import { untilStalled, type ModelCall, type ModelRequest } from './middleware.js';
 import { isBound } from './acceptable-prompt.js';
 import { openFinishCalls, toFinishTool } from './finish-tool.js';
+import { untilStalled, type ModelRequest } from './middleware.js';
 import {
   endWith,
-  isTooDeep,
   openCall,
   refuseBeyond,
   type CallScope,
@@ -36,8 +35,8 @@ import { repairCalls } from './repair-call.js';
 import { hasReached, modelNameOf, toSpent, usageOf } from './spending.js';
 import { toOutcome } from './step-outcome.js';
 import { readsSteps } from './step-records.js';
+import type { StepReply } from './step-reply.js';
 import { findEnds } from './stop-conditions.js';
-import type { ProposedCall, StepReply } from './reply-types.js';
 import { deferAsks } from './sub-agents.js';
 
 /** Ways of storing a step's reply. Each throws AttemptOver. */
@@ -52,20 +51,24 @@ export interface StepCommit {
   failed: (failure: ProviderFailure) => Promise<StepDone>;
 }
 
-export function createStepCommit(deps: ActivityDeps, request: ModelRequest): StepCommit {
+export function createStepCommit(
+  { store }: Pick<ActivityDeps, 'store'>,
+  request: ModelRequest,
+): StepCommit {
   const { ref, reply, call, compactions } = request;
-  const { attempt, writer, agent, claim, chunks, warn } = request.step;
-  const { messageId } = claim;
+  const { attempt, writer, agent, claim, chunks, rows, warn } = request.step;
+  const { step, runId } = ref;
+  const { parts } = reply.fold;
   const scope: CallScope = {
     agentId: ref.sessionId,
     agentType: ref.agent,
-    step: ref.step,
-    runId: ref.runId,
-    isDeepest: isTooDeep(ref),
+    step,
+    runId,
+    depth: ref.depth,
     prompt: call?.options.prompt,
   };
-
   const usage = usageOf(request);
+  const finished = reply.finish();
 
   async function complete(): Promise<StepDone> {
     const finish = await toFinishTool(agent);
@@ -81,45 +84,41 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
       if (reason === 'stop') return stopped();
       throw reason === undefined ? error : new AttemptOver({ kind: reason, known: chunks.known() });
     }
-    const inTurn = inOrder(reply.calls, [...made.opened, ...handed.opened]);
+    const byId = new Map(
+      [...made.opened, ...handed.opened].map((each) => [each.call.toolCallId, each]),
+    );
+    const inTurn = reply.calls.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
     const opened = deferAsks(ref.sessionId, inTurn);
+    const open = opened.flatMap(({ call }) => (isOpen(call) ? [toRef(agent, call, runId)] : []));
     const used = addUsage(addUsage(request.used, compactions?.usage()), usage);
     const outcome = toOutcome({
       ref,
       invalidFinishes: claim.invalidFinishes,
-      open: opened
-        .map(({ call }) => call)
-        .filter(isOpen)
-        .map((call) => toRef(agent, call, ref.runId)),
-      hasCalls: opened.length > 0 || awaitsProvider(agent, reply.fold.parts, call?.rows),
+      open,
+      hasCalls: opened.length > 0 || awaitsProvider(agent, parts, rows),
       owesResult: finish !== undefined,
       result: accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',
       isEnd: made.isEnd,
       spent: toSpent(used),
       isSpent: hasReached(agent.spendCap, used),
     });
-    return store([...opened, ...closeUnmade()], outcome, { answersStop: false, ...accepted });
+    return commit([...opened, ...closeUnmade()], outcome, { ...accepted });
   }
 
   /** Checks the calls of the reply, which the agent may repair. @throws once the attempt is cut */
   async function openCalls(): Promise<{ opened: OpenedCall[]; isEnd: boolean }> {
-    // A model that must submit its result is offered no other tool.
-    const { tools = [] } = call ?? {};
-    const repaired =
-      call === undefined
-        ? reply.calls
-        : await repairCalls(agent, call, reply.calls, attempt.signal, (error) => {
-            warn('a call could not be repaired', error);
-          });
+    const repaired = call === undefined ? reply.calls : await repairCalls(request, call);
     const asked = repaired.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
     const carried = await Promise.all(
       asked.map(async (each, n) =>
-        n < most ? openCall(scope, tools, each, now) : refuseBeyond(scope, each, most, now),
+        n < most
+          ? openCall(scope, call?.tools ?? [], each, now)
+          : refuseBeyond(scope, each, most, now),
       ),
     );
-    const ends = await endsOf(carried);
+    const ends = await endsOf(carried.map(({ call }) => call));
     const opened = carried.map((each) =>
       ends.has(each.call.toolCallId) ? endWith(scope, each, now) : each,
     );
@@ -127,14 +126,12 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
   }
 
   /** Returns the calls that end the run. @throws once the attempt is cut */
-  async function endsOf(carried: readonly OpenedCall[]): Promise<ReadonlySet<string>> {
-    const calls = carried.map(({ call }) => call);
+  async function endsOf(calls: readonly NewCall[]): Promise<ReadonlySet<string>> {
     const asked = calls.filter((call) => call.kind === 'client' && isOpen(call));
     if (asked.length === 0) return new Set();
-    const { rows = [] } = call ?? {};
-    const step = toRow(withCalls(reply, calls, ref.runId));
+    const row = toRow(withCalls(reply, calls, runId));
     try {
-      return await findEnds(agent, { rows, step }, asked, untilStalled(request.step));
+      return await findEnds(agent, { rows, step: row }, asked, untilStalled(request.step));
     } catch (error) {
       if (cutOf(attempt) !== undefined) throw error;
       // The page is asked anyway; a failure of the condition counts before the next step.
@@ -143,98 +140,88 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     }
   }
 
-  async function over(): Promise<StepDone> {
-    const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'completed' };
-    return store([], outcome, { answersStop: false, isUnasked: true });
-  }
-
   /** Closes calls that never completed after their arguments were streamed: people saw them. */
   function closeUnmade(): OpenedCall[] {
     const made = new Set(reply.calls.map(({ toolCallId }) => toolCallId));
     const why = { code: 'invalid_tool_input', text: 'The model broke off this call.' };
-    return reply.fold.parts
-      .filter(isCallPart)
-      .filter(({ kind }) => kind !== 'provider')
-      .filter(({ toolCallId, toolName }) => !made.has(toolCallId) && toolName !== FINISH_TOOL_NAME)
-      .map((part) => closedCall(scope, part, partialInputOf(part), why, Date.now()));
-  }
-
-  async function stopped(): Promise<StepDone> {
-    const record = await deps.store.sessions.read(ref.sessionId);
-    const mode = record?.stop?.mode ?? 'interrupt';
-    const status: TerminalStatus = mode === 'abort' ? 'aborted' : 'interrupted';
-    const outcome: StepOutcome = { kind: 'ended', step: ref.step, status };
-    return store(closeAll(CUT_CALLS.stopped), outcome, { answersStop: true, interrupted: mode });
-  }
-
-  async function failed({
-    code,
-    message,
-    retryable,
-    newest = code,
-  }: ProviderFailure): Promise<StepDone> {
-    const error: RunError = { code, message, retryable };
-    const outcome: StepOutcome = { kind: 'ended', step: ref.step, status: 'failed', error };
-    return store(closeAll(CUT_CALLS.failed), outcome, {
-      answersStop: true,
-      interrupted: 'failure',
-      ...(isOfPrompt(newest) && { refused: newest }),
-    });
+    return close(
+      ({ toolCallId, toolName, kind }) =>
+        kind !== 'provider' && !made.has(toolCallId) && toolName !== FINISH_TOOL_NAME,
+      why,
+    );
   }
 
   function closeAll(why: { code: string; text: string }): OpenedCall[] {
-    const { parts } = reply.fold;
-    const open = parts.filter(isCallPart).filter((part) => !isCarriedOut(parts, part));
-    return open.map((part) => {
-      const closed = closedCall(scope, part, partialInputOf(part), why, Date.now());
-      return part.toolName === FINISH_TOOL_NAME ? { ...closed, chunks: [] } : closed;
+    return close((part) => !isCarriedOut(parts, part), why);
+  }
+
+  function close(
+    isClosed: (part: CallPart) => boolean,
+    why: { code: string; text: string },
+  ): OpenedCall[] {
+    return parts.flatMap((part) => {
+      if (part.type !== 'tool-call' || !isClosed(part)) return [];
+      const { toolCallId, toolName } = part;
+      const made = reply.calls.find((call) => call.toolCallId === toolCallId);
+      const input = toPartialInput(made?.input ?? reply.fold.argumentText.get(toolCallId));
+      const closed = closedCall(scope, part, input, why, Date.now());
+      return toolName === FINISH_TOOL_NAME ? { ...closed, chunks: [] } : closed;
     });
   }
 
-  function partialInputOf({ toolCallId }: CallPart): unknown {
-    const made = reply.calls.find((call) => call.toolCallId === toolCallId);
-    return toPartialInput(made?.input ?? reply.fold.argumentText.get(toolCallId));
+  function over(): Promise<StepDone> {
+    return commit([], { kind: 'ended', step, status: 'completed' }, { isUnasked: true });
   }
 
-  async function store(
+  async function stopped(): Promise<StepDone> {
+    const record = await store.sessions.read(ref.sessionId);
+    const interrupted = record?.stop?.mode ?? 'interrupt';
+    const status = interrupted === 'abort' ? 'aborted' : 'interrupted';
+    return commit(closeAll(CUT_CALLS.stopped), { kind: 'ended', step, status }, { interrupted });
+  }
+
+  function failed(failure: ProviderFailure): Promise<StepDone> {
+    const { code, message, retryable, newest = code } = failure;
+    const error = { code, message, retryable };
+    const outcome: StepOutcome = { kind: 'ended', step, status: 'failed', error };
+    const refused = isOfPrompt(newest) ? newest : undefined;
+    return commit(closeAll(CUT_CALLS.failed), outcome, { interrupted: 'failure', refused });
+  }
+
+  async function commit(
     opened: OpenedCall[],
     outcome: StepOutcome,
-    {
-      interrupted,
-      isUnasked = false,
-      refused,
-      ...ending
-    }: Pick<CommitInput, 'answersStop' | 'output'> & {
+    how: Pick<CommitInput, 'output'> & {
       interrupted?: Interruption;
-      isUnasked?: boolean;
+      isUnasked?: true;
       /** Code of a refusal; the next turn omits the new parts. */
-      refused?: string;
+      refused?: string | undefined;
     },
   ): Promise<StepDone> {
+    const { interrupted, isUnasked = false, refused, ...output } = how;
     const now = Date.now();
+    const isCut = interrupted !== undefined;
     const calls = opened.map(({ call }) => call);
-    const parts = withCalls(reply, calls, ref.runId);
+    const made = withCalls(reply, calls, runId);
     // A reply that was cut before its first part leaves no visible row.
-    const isEmpty = parts.length === 0 && (isUnasked || interrupted !== undefined);
-    const finish = reply.finish();
+    const isEmpty = made.length === 0 && (isUnasked || isCut);
     const compaction = compactions?.made();
-    const row: AssistantRow | undefined =
-      isEmpty && refused === undefined
-        ? undefined
-        : {
-            ...toRow(parts),
-            interrupted,
-            ...toNotes(parts, call, refused),
-            ...(isEmpty && { display: true }),
-            ...(compaction !== undefined && { compaction }),
-          };
-    const checkpointId = formatCheckpointId(ref.runId, ref.step);
-    const shown = { isShown: reply.begun(), hasRow: row !== undefined && row.display !== true };
+    const row: AssistantRow = {
+      ...toRow(made),
+      interrupted,
+      ...toNotes(made, request, refused),
+      ...(isEmpty && { display: true }),
+      ...(compaction !== undefined && { compaction }),
+    };
+    const hasRow = !isEmpty || refused !== undefined;
+    const checkpointId = formatCheckpointId(runId, step);
+    const shown = { isShown: reply.begun(), hasRow: !isEmpty };
+    const finish = finished && { usage: finished.usage, finishReason: finished.reason };
     const result = owned(
-      await deps.store.steps.commit({
+      await store.steps.commit({
         writer,
         known: chunks.known(),
-        row,
+        row: hasRow ? row : undefined,
         calls,
         chunks: [
           ...openingChunks(scope, now, shown),
@@ -242,16 +229,19 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
           ...closingChunks(scope, checkpointId, now, {
             ...shown,
             interrupted,
-            ...(finish && { finish: { usage: finish.usage, finishReason: finish.reason } }),
+            ...(finish && { finish }),
           }),
         ],
         outcome,
         checkpointId,
         usage,
-        finishReason: finish?.reason,
+        finishReason: finished?.reason,
         model: call?.name ?? modelNameOf(agent.llmConfig),
-        ...finalOf(outcome),
-        ...ending,
+        ...(outcome.kind === 'ended' && {
+          final: { status: outcome.status, error: outcome.error },
+        }),
+        answersStop: isCut,
+        ...output,
         now,
       }),
     );
@@ -263,7 +253,6 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
       case 'steered': {
         const { sequence, at } = result;
         if (!('step' in outcome)) return outcome;
-        const { step } = ref;
         return result.kind === 'committed'
           ? { ...outcome, sequence, at }
           : { kind: 'calls', step, calls: [], sequence, at };
@@ -275,14 +264,14 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
     }
   }
 
-  function toRow(parts: AssistantRow['parts']): AssistantRow {
-    const finish = reply.finish();
+  function toRow(made: AssistantPart[]): AssistantRow {
     const kept = readsSteps(agent) && {
-      usage: finish?.usage,
-      finishReason: finish?.reason,
+      usage: finished?.usage,
+      finishReason: finished?.reason,
       answered: request.answered?.(),
     };
-    return { role: 'assistant', messageId, runId: ref.runId, step: ref.step, parts, ...kept };
+    const { messageId } = claim;
+    return { role: 'assistant', messageId, runId, step, parts: made, ...kept };
   }
 
   return { complete, over, stopped, failed };
@@ -290,8 +279,8 @@ export function createStepCommit(deps: ActivityDeps, request: ModelRequest): Ste
 
 /** Returns notes for later prompts: the model bound to the parts, its limits, and its refusal. */
 function toNotes(
-  parts: AssistantRow['parts'],
-  call: ModelCall | undefined,
+  parts: readonly AssistantPart[],
+  { call }: ModelRequest,
   refused: string | undefined,
 ): Pick<AssistantRow, 'model' | 'eased' | 'refused'> {
   if (refused !== undefined) return { refused };
@@ -307,19 +296,7 @@ function textOf({ fold }: StepReply): string {
   return fold.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
-function finalOf(outcome: StepOutcome): Pick<CommitInput, 'final'> {
-  if (outcome.kind !== 'ended') return {};
-  const { status, error } = outcome;
-  return { final: { status, error } };
-}
-
 const isOpen = (call: NewCall): boolean => call.row === undefined;
-
-/** Returns opened calls in the model's order. */
-function inOrder(asked: readonly ProposedCall[], opened: readonly OpenedCall[]): OpenedCall[] {
-  const byId = new Map(opened.map((each) => [each.call.toolCallId, each]));
-  return asked.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
-}
 
 function toRef(agent: AgentDefinition, call: NewCall, runId: string): CallRef {
   const { toolCallId, toolName, kind, timeoutMs, deadlineMs, child, input } = call;
@@ -340,37 +317,24 @@ function toRef(agent: AgentDefinition, call: NewCall, runId: string): CallRef {
 
 type CallPart = Extract<AssistantPart, { type: 'tool-call' }>;
 
-function isCallPart(part: AssistantPart): part is CallPart {
-  return part.type === 'tool-call';
-}
-
 /** Combines positions of calls, from the fold, with their checked inputs, from `calls`. */
 function withCalls(
   { fold, deferredCalls }: Pick<StepReply, 'fold' | 'deferredCalls'>,
-  calls: NewCall[],
+  calls: readonly NewCall[],
   runId: string,
 ): AssistantPart[] {
   const byId = new Map(calls.map((call) => [call.toolCallId, call]));
   return fold.parts.flatMap((part): AssistantPart[] => {
     if (part.type !== 'tool-call') return [part];
     const call = byId.get(part.toolCallId);
-    if (call === undefined && part.kind === 'provider') return [part];
-    // The arguments never became a call.
-    if (call === undefined) return [];
-    const { toolName, kind, input } = call;
-    return [
-      {
-        ...part,
-        // The repair may have chosen another tool.
-        toolName,
-        kind,
-        input,
-        ...(kind === 'approval' && { approvalId: formatApprovalId(runId, call.toolCallId) }),
-        ...(call.ask !== undefined
-          ? { held: true }
-          : deferredCalls.has(call.toolCallId) && { late: true }),
-      },
-    ];
+    // Other arguments never became a call.
+    if (call === undefined) return part.kind === 'provider' ? [part] : [];
+    // The repair may have chosen another tool.
+    const { toolCallId, toolName, kind, input, ask } = call;
+    const late = deferredCalls.has(toolCallId) && { late: true as const };
+    const approval = kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) };
+    const isHeld = ask !== undefined;
+    return [{ ...part, toolName, kind, input, ...approval, ...(isHeld ? { held: true } : late) }];
   });
 }
 
@@ -378,7 +342,7 @@ function withCalls(
 function awaitsProvider(
   { tools }: AgentDefinition,
   parts: readonly AssistantPart[],
-  rows: readonly Row[] = [],
+  rows: readonly Row[],
 ): boolean {
   const defers = new Set(tools.flatMap(({ name, provider }) => (provider?.defers ? [name] : [])));
   if (defers.size === 0) return false;

@@ -15,65 +15,55 @@ export interface RepliedStep {
   owesResult: boolean;
   result: 'valid' | 'invalid' | 'none';
   /** True if the run ends with one of the calls. */
-  isEnd?: boolean;
+  isEnd: boolean;
   spent: Spent | undefined;
   /** True if the run has reached its spend cap. */
   isSpent: boolean;
 }
 
+type Finish = Extract<StepOutcome, { kind: 'calls' }>['finish'];
+
 /** Decides what follows a complete reply. Pure. */
 export function toOutcome(replied: RepliedStep): StepOutcome {
-  const decided = decide(replied);
-  const outcome = decided.kind === 'calls' ? { ...decided, ...soFar(replied) } : decided;
-  return replied.spent === undefined || !('step' in outcome)
-    ? outcome
-    : { ...outcome, spent: replied.spent };
-}
-
-/** Returns facts about results so far, for later steps that continue from the record. */
-function soFar({
-  ref,
-  invalidFinishes: before = 0,
-  result,
-  isEnd,
-}: RepliedStep): Pick<Extract<StepOutcome, { kind: 'calls' }>, 'invalidFinishes' | 'mustFinish'> {
-  const invalidFinishes = before + (result === 'invalid' ? 1 : 0);
-  return {
+  const { ref, open, hasCalls, owesResult, result, isEnd, isSpent } = replied;
+  const { step, forceFinish = false } = ref;
+  const invalidFinishes = (replied.invalidFinishes ?? 0) + (result === 'invalid' ? 1 : 0);
+  const spent = replied.spent && { spent: replied.spent };
+  const ended = (error?: RunError): StepOutcome => ({
+    kind: 'ended',
+    step,
+    ...(error === undefined ? { status: 'completed' } : { status: 'failed', error }),
+    ...spent,
+  });
+  // Later steps continue from these facts in the record.
+  const calls = (finish?: Finish): StepOutcome => ({
+    kind: 'calls',
+    step,
+    calls: open,
+    ...(finish !== undefined && { finish }),
     ...(invalidFinishes > 0 && { invalidFinishes }),
-    ...((ref.forceFinish === true || isEnd === true) && { mustFinish: true }),
-  };
-}
-
-function decide(replied: RepliedStep): StepOutcome {
-  const { ref, open, hasCalls, owesResult, result, isEnd = false, isSpent } = replied;
-  const { step } = ref;
-  const completed = { kind: 'ended', step, status: 'completed' } as const;
-  if (owesResult ? result === 'valid' : isEnd) {
-    return open.length === 0 ? completed : { kind: 'calls', step, calls: open, finish: 'valid' };
-  }
-  if (!owesResult && !hasCalls) return completed;
-  const fault = owesResult ? findFault(replied) : undefined;
-  if (fault !== undefined) return failed(step, fault);
-  if (isSpent) return failed(step, SPEND_CAP_REACHED);
-  if (owesResult && result === 'invalid') {
-    return { kind: 'calls', step, calls: open, finish: 'invalid' };
-  }
-  return hasCalls
-    ? { kind: 'calls', step, calls: open }
-    : { kind: 'calls', step, calls: [], finish: 'missing' };
+    ...((forceFinish || isEnd) && { mustFinish: true }),
+    ...spent,
+  });
+  if (owesResult ? result === 'valid' : isEnd) return open.length === 0 ? ended() : calls('valid');
+  if (!owesResult && !hasCalls) return ended();
+  const fault = owesResult ? findFault(ref, result, invalidFinishes) : undefined;
+  if (fault !== undefined) return ended(fault);
+  if (isSpent) return ended(SPEND_CAP_REACHED);
+  if (owesResult && result === 'invalid') return calls('invalid');
+  return hasCalls ? calls() : calls('missing');
 }
 
 /** Returns the error of a run that owes a result and cannot continue. */
-function findFault({ ref, invalidFinishes = 0, result }: RepliedStep): RunError | undefined {
-  const { step, maxSteps, forceFinish = false } = ref;
+function findFault(
+  { step, maxSteps, forceFinish = false }: RepliedStep['ref'],
+  result: RepliedStep['result'],
+  invalidFinishes: number,
+): RunError | undefined {
   // No call follows the one beyond the cap.
   if (step > maxSteps) return OUTPUT_MISSING;
   if (result === 'none') return forceFinish ? OUTPUT_MISSING : undefined;
-  return invalidFinishes + 1 >= LIMITS.invalidFinishes ? INVALID_OUTPUT : undefined;
-}
-
-function failed(step: number, error: RunError): StepOutcome {
-  return { kind: 'ended', step, status: 'failed', error };
+  return invalidFinishes >= LIMITS.invalidFinishes ? INVALID_OUTPUT : undefined;
 }
 
 export const SPEND_CAP_REACHED: RunError = {

@@ -5,7 +5,7 @@ import type { FinishEvent, HookPlace, StepRecord } from '../../agents/step-hooks
 import type { Usage } from '../../protocol/chunk.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Answered, AssistantPart, AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
-import { toPrompt } from './prompt.js';
+import { toMessages } from './prompt.js';
 import { modelNameOf } from './spending.js';
 
 /** Returns true if the agent's own code reads the steps of a turn; their rows keep the usage. */
@@ -42,7 +42,7 @@ export function toStepRecords(
     const messages = (): LanguageModelV4Prompt => {
       let end = index + 1;
       while (rows[end]?.role === 'tool') end += 1;
-      return toPrompt('', rows.slice(index, end));
+      return toMessages(rows.slice(index, end)).messages;
     };
     steps.push(toRecord(agent, row, results, steps.length, messages));
   }

@@ -1,7 +1,5 @@
-import type { AgentDefinition } from '../../agents/definitions.js';
+import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import { childPartOf, rootOf } from '../../protocol/ids.js';
-import type { ActivityDeps } from '../deps.js';
-import type { StepMiddleware } from './middleware.js';
 import type { OpenedCall } from './proposed-calls.js';
 
 /**
@@ -32,37 +30,19 @@ export function deferredCallsOf(
   const isRoot = childPartOf(sessionId) === '';
   const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
   if (!isRoot || !mayDelegate) return () => false;
-  const asking = tools.filter(
-    ({ execute, requireApproval }) => execute === 'client' || requireApproval !== undefined,
+  return isNamed(
+    tools.filter(
+      ({ execute, requireApproval }) => execute === 'client' || requireApproval !== undefined,
+    ),
   );
-  const names = new Set(asking.map(({ name }) => name));
-  return (toolName) => names.has(toolName);
 }
 
 /** Returns a test for tools that pages execute and know by name. */
 export function clientToolsOf({ tools }: AgentDefinition): (toolName: string) => boolean {
-  const known = tools.filter(({ execute, isDynamic }) => execute === 'client' && !isDynamic);
-  const names = new Set(known.map(({ name }) => name));
-  return (toolName) => names.has(toolName);
+  return isNamed(tools.filter(({ execute, isDynamic }) => execute === 'client' && !isDynamic));
 }
 
-/**
- * Makes call ids unique in the conversation if the session's rows do not show all calls: they lack
- * calls of sub-agents and calls that a rewind dropped.
- */
-export function callIds({ store }: Pick<ActivityDeps, 'store'>): StepMiddleware {
-  return ({ ref: { sessionId, runId, step }, agent: { tools }, claim }) => {
-    const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
-    const isShown = childPartOf(sessionId) === '' && !mayDelegate && claim.hasDroppedCalls !== true;
-    const take = async (wanted: string): Promise<string> => {
-      const call = `${String(step)} ${wanted}`;
-      const taken = await store.calls.takeId({ sessionId, runId, call, wanted });
-      // A superseded run commits nothing, so any id will do.
-      return taken.kind === 'taken' ? taken.id : wanted;
-    };
-    return (request, next) => {
-      if (!isShown) request.takeCallId = take;
-      return next(request);
-    };
-  };
+function isNamed(tools: readonly ToolDefinition[]): (toolName: string) => boolean {
+  const names = new Set(tools.map(({ name }) => name));
+  return (toolName) => names.has(toolName);
 }

@@ -1,11 +1,9 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Answered } from '../../protocol/rows.js';
 import type { UsedModel } from '../../protocol/telemetry.js';
-import { LIMITS } from '../../protocol/limits.js';
 import type { ActivityDeps } from '../deps.js';
-import type { StepMiddleware, RequestListener } from './middleware.js';
-import { RequestFault, STALLED, TOO_SLOW } from './provider-failure.js';
-import { storableOf } from './reply-types.js';
+import type { StepMiddleware } from './middleware.js';
+import { storableOf } from './reply-blocks.js';
 import { readsSteps } from './step-records.js';
 
 /** Measures each request for the meter, the listeners, and the reply's row. */
@@ -13,7 +11,7 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
   return ({ ref, attempt, agent, progress }) => {
     const { sessionId, runId } = ref;
     return async (request, next) => {
-      const notes = readsSteps(agent) ? createAnswerNotes() : undefined;
+      const notes = readsSteps(agent) ? new AnswerNotes() : undefined;
       const call: { asked?: UsedModel; firstMs?: number; ms?: number; code?: string } = {};
       let beganAt = 0;
       let beganMs = 0;
@@ -59,62 +57,6 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
   };
 }
 
-/** Parts that precede the model's first word. */
-const BEFORE: ReadonlySet<LanguageModelV4StreamPart['type']> = new Set([
-  'stream-start',
-  'response-metadata',
-  'raw',
-]);
-
-/**
- * Ends a request whose model stalls, or exceeds its limit to the first part or to the end.
- *
- * @throws RequestFault
- */
-export const pacing: StepMiddleware =
-  ({ agent, attempt }) =>
-  async (request, next) => {
-    const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
-    const { firstPartMs, callMs } = request.choice;
-    const late = new AbortController();
-    const isLate = (): void => {
-      late.abort(new RequestFault(TOO_SLOW));
-    };
-    const first = firstPartMs === undefined ? undefined : setTimeout(isLate, firstPartMs);
-    const all = callMs === undefined ? undefined : setTimeout(isLate, callMs);
-    let isWaiting = false;
-    const silence = setTimeout(() => {
-      if (isWaiting) silence.refresh();
-      else late.abort(new RequestFault(STALLED));
-    }, stallTimeoutMs);
-    const own: RequestListener = {
-      part: ({ type }) => {
-        if (!BEFORE.has(type)) clearTimeout(first);
-      },
-    };
-    request.listeners.push(own);
-    request.signal = AbortSignal.any([attempt.signal, late.signal]);
-    request.heard = () => {
-      silence.refresh();
-    };
-    request.during = async (wait) => {
-      isWaiting = true;
-      await wait;
-      isWaiting = false;
-      silence.refresh();
-    };
-    try {
-      const answer = await next(request);
-      late.signal.throwIfAborted();
-      return answer;
-    } catch (error) {
-      // The model's own error may have any form.
-      throw late.signal.aborted ? late.signal.reason : error;
-    } finally {
-      for (const timer of [silence, first, all]) clearTimeout(timer);
-      request.listeners.splice(request.listeners.indexOf(own), 1);
-    }
-  };
 /** Limit of reported fields, which may have any size; larger values are dropped. */
 const MOST_BYTES = 16 * 1024;
 
@@ -128,48 +70,49 @@ const OUTPUT = new Set<LanguageModelV4StreamPart['type']>([
 ]);
 
 /** Collects a provider's report on its reply, for agents whose own code reads the steps. */
-export interface AnswerNotes {
-  begins: (model: { provider: string; modelId: string }) => void;
-  hear: (part: LanguageModelV4StreamPart) => void;
-  /** Returns undefined until the model was asked. */
-  read: () => Answered | undefined;
-}
+export class AnswerNotes {
+  #asked: { provider: string; modelId: string; at: number } | undefined;
+  #began = 0;
+  #firstMs: number | undefined;
+  #ms: number | undefined;
+  readonly #reported: Partial<Answered> = {};
 
-export function createAnswerNotes(): AnswerNotes {
-  let asked: { provider: string; modelId: string; at: number; began: number } | undefined;
-  let firstMs: number | undefined;
-  let ms: number | undefined;
-  const reported: Partial<Answered> = {};
-  return {
-    begins: ({ provider, modelId }) => {
-      asked = { provider, modelId, at: Date.now(), began: performance.now() };
-    },
-    hear: (part) => {
-      const took = (): number => Math.round(performance.now() - (asked?.began ?? 0));
-      if (OUTPUT.has(part.type)) firstMs ??= took();
-      switch (part.type) {
-        case 'stream-start':
-          if (lengthOf(part.warnings) > 0) reported.warnings = keptOf(part.warnings);
-          break;
-        case 'response-metadata':
-          reported.responseId = textOf(part.id) ?? reported.responseId;
-          reported.responseModelId = textOf(part.modelId) ?? reported.responseModelId;
-          reported.at = timeOf(part.timestamp) ?? reported.at;
-          break;
-        case 'finish':
-          ms = took();
-          reported.rawFinishReason = textOf(part.finishReason.raw);
-          reported.providerMetadata = keptOf(part.providerMetadata);
-          break;
-        default:
-      }
-    },
-    read: () => {
-      if (asked === undefined) return undefined;
-      const { provider, modelId, at } = asked;
-      return { provider, modelId, ms, firstMs, ...reported, at: reported.at ?? at };
-    },
-  };
+  begins({ provider, modelId }: { provider: string; modelId: string }): void {
+    this.#asked = { provider, modelId, at: Date.now() };
+    this.#began = performance.now();
+  }
+
+  hear(part: LanguageModelV4StreamPart): void {
+    const reported = this.#reported;
+    if (OUTPUT.has(part.type)) this.#firstMs ??= this.#took();
+    switch (part.type) {
+      case 'stream-start':
+        if (lengthOf(part.warnings) > 0) reported.warnings = keptOf(part.warnings);
+        break;
+      case 'response-metadata':
+        reported.responseId = textOf(part.id) ?? reported.responseId;
+        reported.responseModelId = textOf(part.modelId) ?? reported.responseModelId;
+        reported.at = timeOf(part.timestamp) ?? reported.at;
+        break;
+      case 'finish':
+        this.#ms = this.#took();
+        reported.rawFinishReason = textOf(part.finishReason.raw);
+        reported.providerMetadata = keptOf(part.providerMetadata);
+        break;
+      default:
+    }
+  }
+
+  /** Returns undefined until the model was asked. */
+  read(): Answered | undefined {
+    const asked = this.#asked;
+    const times = { ms: this.#ms, firstMs: this.#firstMs };
+    return asked && { ...asked, ...times, ...this.#reported, at: this.#reported.at ?? asked.at };
+  }
+
+  #took(): number {
+    return Math.round(performance.now() - this.#began);
+  }
 }
 
 // An application's own models may report values that the types forbid.

@@ -17,7 +17,6 @@ import { toPrincipal } from '../../protocol/responder.js';
 import { formatWebhookToken } from '../../protocol/answers.js';
 import { isShownUrl } from '../../protocol/reply-fold.js';
 import type { CallPermission } from '../../store/contract/calls.js';
-import type { CustomState } from '../../store/contract/documents.js';
 import { toCheckedJson } from '../../store/record/stored-json.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
@@ -53,10 +52,6 @@ const HISTORY_MS = 3_600_000;
 interface CallContextInput {
   ref: CallActivityRef;
   agent: AgentDefinition;
-  /** Stored state, for agents with a state. */
-  state: CustomState | undefined;
-  /** Number of this execution, from 1. */
-  execution: number;
   attempt: Attempt;
   abortSignal: AbortSignal;
   chunks: ChunkWriter;
@@ -65,26 +60,15 @@ interface CallContextInput {
   shown: { agentId?: string; step?: number };
 }
 
-type CallContextDeps = Pick<ActivityDeps, 'services' | 'publicUrl' | 'toolWork'>;
-
 /** @throws StateError if the stored state does not fit the agent's schema */
 export function openCallContext(
-  { services, toolWork, publicUrl = '' }: CallContextDeps,
-  {
-    ref,
-    agent,
-    state: stored,
-    execution,
-    attempt,
-    abortSignal,
-    chunks,
-    permission,
-    shown,
-  }: CallContextInput,
+  { services, toolWork, publicUrl = '' }: ActivityDeps,
+  { ref, agent, attempt, abortSignal, chunks, permission, shown }: CallContextInput,
 ): CallContext {
   const { stateSchema } = agent;
+  const { execution } = permission;
   const state: AgentState | undefined =
-    stateSchema === undefined ? undefined : createAgentState(stateSchema, stored ?? {});
+    stateSchema === undefined ? undefined : createAgentState(stateSchema, permission.state ?? {});
   let isOver = false;
   let hasEvents = false;
   let hasWork = false;
@@ -113,12 +97,6 @@ export function openCallContext(
   }
 
   let taken = 0;
-  const takeChanges = (): JSONPatchOperation[] => {
-    const all = state?.patches() ?? [];
-    const changes = all.slice(taken);
-    taken = all.length;
-    return changes;
-  };
   const { hook: secret } = permission;
   const token = secret && formatWebhookToken({ sessionId: ref.sessionId, toolCallId, secret });
 
@@ -177,7 +155,12 @@ export function openCallContext(
   return {
     context,
     webhookUrl: `${publicUrl}/api/hooks/${token ?? ''}`,
-    changes: takeChanges,
+    changes: () => {
+      const all = state?.patches() ?? [];
+      const changes = all.slice(taken);
+      taken = all.length;
+      return changes;
+    },
     hasEvents: () => hasEvents,
     close: () => {
       isOver = true;
@@ -247,19 +230,16 @@ function withoutStoreFields(chunk: StreamChunk): StreamChunk {
   return rest;
 }
 
-/** Preliminary results of one call; each replaces the previous one until the call is over. */
-interface Preliminary {
-  /** Never throws; a value that cannot be shown is dropped. */
+/**
+ * Shows a call's preliminary results: the first at once, and then the newest at most every
+ * LIMITS.preliminaryEveryMs. Values that are too large, no JSON, or beyond the call's limit are
+ * dropped: viewers keep the previous one, and the final result follows in any case.
+ */
+export function createPreliminary(push: (result: unknown) => void): {
+  /** Never throws. */
   show: (result: unknown) => void;
   close: () => void;
-}
-
-/**
- * Shows the first result at once and then the newest at most every LIMITS.preliminaryEveryMs.
- * Values that are too large, no JSON, or beyond the call's limit are dropped: viewers keep the
- * previous one, and the final result follows in any case.
- */
-export function createPreliminary(push: (result: unknown) => void): Preliminary {
+} {
   let bytes = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let newest: { json: string } | undefined;

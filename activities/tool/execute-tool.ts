@@ -1,7 +1,7 @@
-import { retryDelay } from '../../protocol/time.js';
+import { endsWithin, retryDelay } from '../../protocol/time.js';
 import type { RetryPolicy } from '../../agents/tool-config.js';
 import type { ToolDefinition, AgentDefinition } from '../../agents/definitions.js';
-import type { ToolContext } from '../../agents/tool-context.js';
+import type { LostCall, ToolContext } from '../../agents/tool-context.js';
 import { ToolError } from '../../agents/tool-error.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { CallRef } from '../../protocol/run.js';
@@ -81,6 +81,58 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
   }
 }
 
+/** Time limit of `verify`; a tool that exceeds it does not know. */
+const VERIFY_MS = 60_000;
+
+/** A tool's answer about a lost execution. */
+type Verified = { kind: 'done'; outcome: ToolOutcome } | { kind: 'not_done' | 'unknown' };
+
+interface LostExecution extends Pick<Execution, 'input' | 'attempt' | 'signal' | 'logger'> {
+  tool: ToolDefinition | undefined;
+  call: Omit<LostCall, 'abortSignal'>;
+}
+
+/**
+ * Asks a tool if a lost execution took effect. Any unclear answer, such as an error or a result
+ * that does not fit, counts as `unknown`.
+ *
+ * @throws AttemptCancelled if the worker shuts down; the next attempt asks again
+ */
+export async function verifyCall(lost: LostExecution): Promise<Verified> {
+  const { tool, input, attempt, call, logger } = lost;
+  if (tool?.verify === undefined) return { kind: 'unknown' };
+  const { verify, inputSchema, outputSchema } = tool;
+  const signal = endsWithin(VERIFY_MS, lost.signal);
+  try {
+    const parsed = await checkInput(inputSchema, { ok: true, value: input });
+    if ('why' in parsed) return { kind: 'unknown' };
+    // The extra promise also catches synchronous errors.
+    const work = Promise.resolve().then(() =>
+      verify(parsed.data, { ...call, abortSignal: signal }),
+    );
+    // The verdict may come from plain JavaScript.
+    const verdict = (await orAborted(work, signal)) as {
+      outcome?: unknown;
+      result?: unknown;
+    } | null;
+    if (verdict?.outcome === 'not_done') return { kind: 'not_done' };
+    if (verdict?.outcome !== 'done') return { kind: 'unknown' };
+    const { result } = verdict;
+    // A webhook's call gets its result later.
+    const schema = tool.execute === 'webhook' ? undefined : outputSchema;
+    const checked = schema === undefined ? result : await schema.parseAsync(result);
+    return { kind: 'done', outcome: toOutcome(checked) };
+  } catch (error) {
+    if (attempt.cancelled()) throw new AttemptCancelled('the worker goes away');
+    const { runId, toolCallId } = call;
+    logger.warn(
+      { error: toErrorTrace(error), runId, toolCallId },
+      'a tool could not verify a call',
+    );
+    return { kind: 'unknown' };
+  }
+}
+
 /** Returns the wait after an execution, ms. Pure. */
 export function toRetryDelay(
   { initialIntervalMs = 1_000, maximumIntervalMs = 60_000, coefficient = 2 }: RetryPolicy,
@@ -97,29 +149,22 @@ export function toRetryDelay(
 /** Maximum number of logged stack frames. */
 const FRAMES = 10;
 
-export interface ErrorTrace {
-  /** Class of the error, or type of the thrown value. */
-  name: string;
-  /** Stack frames, innermost first. */
-  at: string[];
-}
-
-/** Returns a tool's error for the log, without its text, which may quote people. Pure. */
-export function toErrorTrace(error: unknown): ErrorTrace {
+/**
+ * Returns a tool's error for the log: its class, or the type of a thrown value, and its innermost
+ * stack frames. Its text is left out, since it may quote people. Pure.
+ */
+export function toErrorTrace(error: unknown): { name: string; at: string[] } {
   if (!(error instanceof Error)) return { name: typeof error, at: [] };
   try {
-    return traceOf(error);
+    const { name, message, stack = '' } = error;
+    const text = stack.indexOf(message);
+    const frames = stack.slice(text < 0 ? 0 : text + message.length).split('\n');
+    const at = frames.map((frame) => frame.trim()).filter((frame) => frame.startsWith('at '));
+    return { name, at: at.slice(0, FRAMES) };
   } catch {
     // Its fields have unexpected types, or throw when read.
     return { name: 'Error', at: [] };
   }
-}
-
-function traceOf({ name, message, stack = '' }: Error): ErrorTrace {
-  const text = stack.indexOf(message);
-  const frames = stack.slice(text < 0 ? 0 : text + message.length).split('\n');
-  const at = frames.map((frame) => frame.trim()).filter((frame) => frame.startsWith('at '));
-  return { name, at: at.slice(0, FRAMES) };
 }
 
 /**

@@ -43,30 +43,31 @@ export function toFailure(error: unknown, errorCode: string): ToolOutcome {
 
 /** Returns the outcome of a call that is not executed again. */
 export function toGivenUp(toolName: string, why: GivenUpCall): ToolOutcome {
-  switch (why) {
-    case 'timed_out':
-      return toFailure(`"${toolName}" took longer than allowed.`, 'tool_timeout');
-    case 'blocked':
-      return toFailure(`"${toolName}" held up its worker for too long.`, 'tool_timeout');
-    case 'failed':
-      return toFailure(`"${toolName}" could not be carried out.`, 'tool_execution_failed');
-  }
+  const [what, code] = GIVEN_UP[why];
+  return toFailure(`"${toolName}" ${what}.`, code);
 }
+
+const GIVEN_UP: Record<GivenUpCall, readonly [what: string, code: string]> = {
+  timed_out: ['took longer than allowed', 'tool_timeout'],
+  blocked: ['held up its worker for too long', 'tool_timeout'],
+  failed: ['could not be carried out', 'tool_execution_failed'],
+};
 
 /**
  * Returns the run's output from a tool that ends the run; undefined if the call failed. A result
  * that does not fit the agent's outputSchema does not end the run: the model gets an error.
  */
 export async function toRunOutput(
-  { outputSchema }: AgentDefinition,
-  { finishWith }: ToolDefinition,
+  agent: AgentDefinition | undefined,
+  tool: ToolDefinition | undefined,
   outcome: ToolOutcome,
 ): Promise<{ outcome: ToolOutcome; output?: unknown }> {
+  const finishWith = tool?.finishWith;
   if (finishWith === undefined || 'error' in outcome) return { outcome };
   try {
     const value = finishWith === true ? outcome.output : finishWith(outcome.output);
-    const output: unknown =
-      outputSchema === undefined ? value : await outputSchema.parseAsync(value);
+    const schema = agent?.outputSchema;
+    const output: unknown = schema === undefined ? value : await schema.parseAsync(value);
     const bounded = toOutcome(output);
     return 'error' in bounded ? { outcome: bounded } : { outcome, output: bounded.output };
   } catch (error) {
@@ -82,24 +83,16 @@ export function toResult(
   outcome: ToolOutcome,
   decision: Decision | undefined,
 ): { row: ToolRow; chunk: StreamChunk } {
-  const failed = 'error' in outcome;
-  const result: unknown = failed ? null : outcome.output;
-  const error = failed ? { error: outcome.error, errorCode: outcome.errorCode } : {};
+  const result: unknown = 'error' in outcome ? null : outcome.output;
   return {
-    row: {
-      role: 'tool',
-      toolCallId,
-      toolName,
-      ...(failed ? error : { output: result }),
-      decision,
-    },
+    row: { role: 'tool', toolCallId, toolName, ...outcome, decision },
     chunk: {
       type: 'tool_end',
       ...toBase(ref),
       toolCallId,
       toolName,
       result,
-      ...error,
+      ...('error' in outcome && outcome),
       // A call that a person approved counts as the client's; see PROTOCOL.md.
       ...(kind === 'server' && { providerExecuted: true }),
     },

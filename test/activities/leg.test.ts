@@ -1,23 +1,11 @@
 import { z } from 'zod';
-import { defineTool, type ToolConfig, type ToolDefinition } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { OpenCalls } from '../../protocol/run.js';
 import { fakeModel, parts, type Script } from '../support/fake-model.js';
+import { fakeTool as tool } from '../support/fake-tool.js';
 import { createLegHarness, openProcess } from '../support/leg-harness.js';
-import { createStepTable } from '../../activities/leg/run-leg.js';
-
-type Config = Partial<ToolConfig<z.ZodObject, z.ZodType>>;
-
-function tool(name: string, execute: Config['execute'], more: Config = {}): ToolDefinition {
-  return defineTool({
-    name,
-    description: name,
-    inputSchema: z.object({}),
-    execute: execute ?? (() => name),
-    ...more,
-  });
-}
+import { StepTable } from '../../activities/leg/run-leg.js';
 
 /** Each step asks for these calls, and the last one says `done`. */
 function asking(...steps: string[][]): Script {
@@ -34,10 +22,10 @@ function asking(...steps: string[][]): Script {
 const never = new Promise<never>(() => undefined);
 
 describe('a leg', () => {
-  it('carries a run of five steps with four tools to its end, and shows them in a table', async () => {
+  it('carries a run of five steps with four calls to its end, and shows them in a table', async () => {
     const { begin, leg, record, asked } = createLegHarness({
-      model: fakeModel(asking(['echo'], ['echo'], ['echo'], ['echo'])),
-      tools: [tool('echo', () => 'ok')],
+      model: fakeModel(asking(['echo'], ['echo'], ['echo'], ['hang'])),
+      tools: [tool('echo', () => 'ok'), tool('hang', () => never, { timeoutMs: 20 })],
     });
     const outcome = await leg(await begin());
     expect(outcome.at.next).toEqual({ do: 'done', step: 5, status: 'completed' });
@@ -53,6 +41,7 @@ describe('a leg', () => {
       output: 2,
       calls: [{ tool: 'echo', outcome: 'ok' }],
     });
+    expect(outcome.steps[3]?.calls).toMatchObject([{ tool: 'hang', outcome: 'tool_timeout' }]);
     expect((await record())?.status).toBe('completed');
     expect(asked).toHaveLength(5 * 2 + 4 * 2);
   });
@@ -215,17 +204,6 @@ describe('a leg', () => {
     expect(rest.at.next).toEqual({ do: 'model', step: 3 });
   });
 
-  it('aborts a tool that outlives its time, and leaves it behind', async () => {
-    const { begin, leg, rows } = createLegHarness({
-      model: fakeModel(asking(['hang'])),
-      tools: [tool('hang', () => never, { timeoutMs: 20 })],
-    });
-    const { steps, at } = await leg(await begin());
-    expect(at.next).toEqual({ do: 'done', step: 2, status: 'completed' });
-    expect(steps[0]?.calls).toMatchObject([{ outcome: 'tool_timeout' }]);
-    expect(await rows(2, 3)).toMatchObject([{ errorCode: 'tool_timeout' }]);
-  });
-
   it('executes a tool that may be tried again in place, once it has paused', async () => {
     const attempts: number[] = [];
     const { begin, leg, rows } = createLegHarness({
@@ -324,7 +302,7 @@ it('a leg whose conversation was erased ends, and nothing of it was lost', async
 
 it('calls that the lost one has reported are in the table once', () => {
   const call = { tool: 'echo', ms: 1, outcome: 'ok' };
-  const table = createStepTable([{ step: 1 }, { step: 2, calls: [call] }]);
+  const table = new StepTable([{ step: 1 }, { step: 2, calls: [call] }]);
   // One was reported, one was settled and not reported, and one is executed now.
   for (const isNew of [false, false, true]) table.called(2, call, isNew);
   table.called(3, call, false);

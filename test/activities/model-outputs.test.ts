@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { toModelOutputs } from '../../activities/model/model-outputs.js';
-import { toPrompt } from '../../activities/model/prompt.js';
+import { toMessages } from '../../activities/model/prompt.js';
 import { fromAiSdkTool, type AiSdkTool } from '../../agents/index.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 
@@ -32,7 +32,7 @@ async function worded(
 ): Promise<unknown> {
   const rows = [call, result];
   const outputs = await toModelOutputs([toolWith(toModelOutput)], rows, signal, scope);
-  const content = toPrompt('', rows, outputs).at(-1)?.content;
+  const content = toMessages(rows, outputs).messages.at(-1)?.content;
   return Array.isArray(content) && content[0]?.type === 'tool-result' ? content[0].output : content;
 }
 

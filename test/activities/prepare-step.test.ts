@@ -2,7 +2,7 @@ import { pruneMessages, type LanguageModelMiddleware, type ModelMessage } from '
 import { createLongConversationAgent } from '../../examples/long-conversation/agent.js';
 import type { PrepareStep, PrepareStepOptions } from '../../agents/index.js';
 import { prepareMessages } from '../../activities/model/prepare-messages.js';
-import { toPrompt } from '../../activities/model/prompt.js';
+import { toMessages } from '../../activities/model/prompt.js';
 import type { Row } from '../../protocol/rows.js';
 import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
@@ -43,7 +43,9 @@ function conversation(turns: number): Row[] {
 
 function prepare(rows: Row[], prepareStep: PrepareStep) {
   const agent = { ...createLongConversationAgent(fakeModel(sayInTurn())), prepareStep };
-  return prepareMessages(agent, toPrompt('', rows), scope, never).then(({ messages }) => messages);
+  return prepareMessages(agent, toMessages(rows).messages, scope, never).then(
+    ({ messages }) => messages,
+  );
 }
 
 const idsIn = (messages: readonly { content: unknown }[]): string[] =>
@@ -138,8 +140,10 @@ describe('prepareStep', () => {
 
   it('a prepareStep that changes nothing returns nothing', async () => {
     const rows = conversation(2);
-    expect(await prepare(rows, () => undefined)).toEqual(toPrompt('', rows));
-    expect(await prepare(rows, ({ messages }) => ({ messages }))).toEqual(toPrompt('', rows));
+    expect(await prepare(rows, () => undefined)).toEqual(toMessages(rows).messages);
+    expect(await prepare(rows, ({ messages }) => ({ messages }))).toEqual(
+      toMessages(rows).messages,
+    );
   });
 
   it('prepareStep may return messages of the AI SDK in any form, and no file is fetched', async () => {

@@ -1,5 +1,6 @@
 import { readPromptFiles } from '../../activities/model/prompt-files.js';
-import { toPrompt } from '../../activities/model/prompt.js';
+import { toMessages } from '../../activities/model/prompt.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { Row } from '../../protocol/rows.js';
 
 const url = 'https://files.example/a.png';
@@ -34,6 +35,17 @@ describe('a file of another host', () => {
   });
 });
 
+it('only the newest files that fit one model call are fetched', async () => {
+  const older = {
+    ...rows[0],
+    parts: [{ type: 'file', url: `${url}?old`, mediaType: 'image/png' }],
+  };
+  const large = async () => Promise.resolve(Buffer.alloc(LIMITS.promptFileBytes));
+  const all = [older as Row, ...rows];
+  const found = await readPromptFiles(undefined, 's1', all, fetching({}, large));
+  expect([...found.values()].map(({ type }) => type)).toEqual(['file', 'text']);
+});
+
 describe('a file that is part of its message', () => {
   it.each([
     ['text/csv', 'data:text/csv;base64,YSxi', '[File "a"]\na,b'],
@@ -43,7 +55,7 @@ describe('a file that is part of its message', () => {
     'of the type %s is given as text, as one that was uploaded: %s',
     (mediaType, address, text) => {
       const file = { type: 'file' as const, url: address, mediaType, filename: 'a' };
-      const [message] = toPrompt('', [{ role: 'user', id: 'u', parts: [file] }]);
+      const [message] = toMessages([{ role: 'user', id: 'u', parts: [file] }]).messages;
       expect(message?.content).toMatchObject([{ type: 'text', text }]);
     },
   );

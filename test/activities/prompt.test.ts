@@ -6,7 +6,7 @@ import { openTestStores } from '../support/test-stores.js';
 import { expectSame, ourTools, plain, speakTwice, theirTools, ask } from './compare-prompts.js';
 import { z } from 'zod';
 import { defineTool } from '../../agents/index.js';
-import { toPrompt } from '../../activities/model/prompt.js';
+import { toMessages } from '../../activities/model/prompt.js';
 import type { ToolRow } from '../../protocol/rows.js';
 
 const { text, call, says, asks } = parts;
@@ -212,10 +212,28 @@ describe('what a model gets differently on purpose', () => {
     expect(ours[1]?.prompt[2]).toMatchObject({ content: [{ input: { value: 'a', unknown: 1 } }] });
   });
 
+  it('a reply that was cut gives its provider none of its marks back', () => {
+    const call = { toolCallId: 'c1', toolName: 'refund' };
+    const mark = { providerMetadata: { acme: { id: 'x' } } };
+    const { messages } = toMessages([
+      {
+        role: 'assistant',
+        messageId: 'm',
+        runId: 'r',
+        step: 1,
+        interrupted: 'interrupt',
+        parts: [{ type: 'tool-call', ...call, input: {}, kind: 'server', ...mark }],
+      },
+      { role: 'tool', ...call, error: 'stopped' },
+    ]);
+    expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool']);
+    expect(JSON.stringify(messages)).not.toContain('acme');
+  });
+
   it('results tell what a person changed in the input, and who it was', () => {
     const outputOf = (row: Partial<ToolRow>): unknown => {
       const base = { role: 'tool', toolCallId: 'c1', toolName: 'refund' } as const;
-      const [message] = toPrompt('', [{ ...base, ...row }]);
+      const [message] = toMessages([{ ...base, ...row }]).messages;
       const part = message?.role === 'tool' ? message.content[0] : undefined;
       return part?.type === 'tool-result' ? part.output : undefined;
     };

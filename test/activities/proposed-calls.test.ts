@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { isTooDeep, openCall } from '../../activities/model/proposed-calls.js';
+import { openCall } from '../../activities/model/proposed-calls.js';
 import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
+import { fakeTool } from '../support/fake-tool.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 
 const { call, finish, asks } = parts;
@@ -142,22 +143,25 @@ describe('what a model asks for', () => {
     });
   });
 
+  it('a call that its rule denies at once needs no approver', async () => {
+    const scope = { agentId: 's', agentType: 'clerk', step: 1, runId: 's:1-x' };
+    const approversOf = async (approve: boolean | undefined): Promise<unknown> => {
+      const requireApproval = () => (approve === undefined ? true : { approve });
+      const tool = fakeTool('pay', () => 1, { requireApproval, separateApprover: true });
+      const proposed = { toolCallId: 'c', toolName: 'pay', input: '{}' };
+      return (await openCall(scope, [tool], proposed, 0)).call.approvers;
+    };
+    expect(await approversOf(undefined)).toEqual({ separate: true });
+    expect(await approversOf(false)).toBeUndefined();
+  });
+
   it('a call carries the time that people have, and what follows when they do not answer', async () => {
-    const asked = defineTool({
-      name: 'ask',
-      description: 'Asks.',
-      inputSchema: z.object({}),
-      execute: 'client',
-      deadlineMs: 2_000,
-      onExpiry: { result: 'no answer' },
-    });
+    const timed = { deadlineMs: 2_000, onExpiry: { result: 'no answer' } };
+    const asked = fakeTool('ask', 'client', timed);
     const script = sayInTurn(asks(call('c1', 'ask', {})));
     const { session, begin, step, stores } = await openHarness(script, { tools: [asked] });
     expect(await step(await begin(), 1)).toMatchObject({ calls: [{ deadlineMs: 2_000 }] });
-    expect((await stores.store.calls.read(session.id, 'c1'))?.spec).toMatchObject({
-      deadlineMs: 2_000,
-      onExpiry: { result: 'no answer' },
-    });
+    expect((await stores.store.calls.read(session.id, 'c1'))?.spec).toMatchObject(timed);
   });
 });
 
@@ -189,12 +193,9 @@ describe('a sub-agent tool', () => {
   });
 
   it('a sub-agent tool is refused to an agent at the greatest depth', async () => {
-    const { call: refused } = await openCall({ ...scope, isDeepest: true }, tools, proposed, 1);
-    expect(refused.row).toMatchObject({ errorCode: 'subagent_limit' });
-    expect([isTooDeep({ depth: 4 }), isTooDeep({ depth: 5 }), isTooDeep({})]).toEqual([
-      false,
-      true,
-      false,
-    ]);
+    const ask = async (depth: number) =>
+      (await openCall({ ...scope, depth }, tools, proposed, 1)).call.row;
+    expect(await ask(5)).toMatchObject({ errorCode: 'subagent_limit' });
+    expect(await ask(4)).toBeUndefined();
   });
 });

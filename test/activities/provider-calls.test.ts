@@ -4,7 +4,7 @@ import { defineAgent } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
 import { parts, sayInTurn } from '../support/fake-model.js';
 import { expectSameOnPages } from './same-on-pages.js';
-import { createAnswerNotes } from '../../activities/model/timing.js';
+import { AnswerNotes } from '../../activities/model/timing.js';
 
 const { text, finish } = parts;
 type Part = LanguageModelV4StreamPart;
@@ -82,7 +82,7 @@ describe('calls of a provider', () => {
 });
 
 it('of what a provider reports beyond its reply, only what is small is kept', () => {
-  const notes = createAnswerNotes();
+  const notes = new AnswerNotes();
   expect(notes.read()).toBeUndefined();
   notes.begins({ provider: 'p', modelId: 'm' });
   notes.hear({ type: 'response-metadata', id: 'x'.repeat(2_000) });
@@ -103,7 +103,7 @@ it('of what a provider reports beyond its reply, only what is small is kept', ()
 });
 
 it('what a model reports in forms of its own is left out', () => {
-  const notes = createAnswerNotes();
+  const notes = new AnswerNotes();
   notes.begins({ provider: 'p', modelId: 'm' });
   for (const part of [
     { type: 'stream-start' },

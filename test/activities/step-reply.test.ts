@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { readUIMessageStream, type UIMessageChunk } from 'ai';
 import { convertToUIMessages, StreamTransformer } from '../../ai-sdk/index.js';
 import { startOf } from '../../activities/model/call-ids.js';
-import { createStepReply } from '../../activities/model/step-reply.js';
-import type { StepReply } from '../../activities/model/reply-types.js';
+import { createStepReply, type StepReply } from '../../activities/model/step-reply.js';
 import { StreamChunkSchema, type StreamChunk } from '../../protocol/chunk.js';
+import { LIMITS } from '../../protocol/limits.js';
 import { createReplyFold } from '../../protocol/reply-fold.js';
 import { toCheckedJson } from '../../store/record/stored-json.js';
 import { parts } from '../support/fake-model.js';
@@ -114,6 +114,31 @@ describe('a step reply', () => {
     ]);
     expect(chunks.at(-1)).toMatchObject({ providerExecuted: true, byProvider: true });
     expect(reply.calls).toEqual([]);
+  });
+
+  it('a step reply shows preliminary results of the provider, up to a limit', () => {
+    const search = { toolCallId: 'p', toolName: 'search' };
+    const early = (chars: number): Part => ({
+      type: 'tool-result',
+      ...search,
+      result: 'x'.repeat(chars),
+      preliminary: true,
+    });
+    const { chunks } = hear([
+      { type: 'tool-call', ...search, input: '{}', providerExecuted: true },
+      early(LIMITS.preliminaryBytes),
+      ...Array.from({ length: 100 }, () => early(LIMITS.preliminaryBytes - 2)),
+    ]);
+    // The first one is too large by its quotes, and counts all the same.
+    const most = LIMITS.callPreliminaryBytes / LIMITS.preliminaryBytes - 2;
+    const shown = typesOf(chunks).filter((type) => type === 'tool_output_preliminary');
+    expect(shown).toHaveLength(most);
+  });
+
+  it('a step reply does not deny a call of ours for which the provider wants an approval', () => {
+    const asked: Part = { type: 'tool-approval-request', approvalId: 'a', toolCallId: 'c1' };
+    const { chunks } = hear([...parts.args('c1', 't', '{}'), asked]);
+    expect(typesOf(chunks).at(-1)).toBe('tool_arg_stream_delta');
   });
 
   it("a step reply has the provider's finish reason", () => {
@@ -313,6 +338,17 @@ describe('the blocks of a reply', () => {
       expect(shown).toMatchObject(right.filter(isSaid));
     },
   );
+
+  it('a numbered text is ended, since readers keep it open until then', () => {
+    const { chunks } = hear([
+      opens('text', 'a'),
+      adds('text', 'a', 'One'),
+      opens('text', 'b'),
+      adds('text', 'b', 'Two'),
+      closes('text', 'b'),
+    ]);
+    expect(chunks.at(-1)).toMatchObject({ type: 'text_delta', delta: '', isComplete: true });
+  });
 
   it('an ordinary reply is written as it always was', () => {
     const { chunks } = hear([

@@ -23,7 +23,7 @@ import {
   toFinishEvent,
   toStepRecords,
 } from '../../../activities/model/step-records.js';
-import { toPrompt } from '../../../activities/model/prompt.js';
+import { toMessages } from '../../../activities/model/prompt.js';
 import type { AgentResult } from '../../../runs/run-result.js';
 import type { PendingQuestion } from '../../../protocol/replies.js';
 import type { Row } from '../../../protocol/rows.js';
@@ -133,7 +133,7 @@ export function toGenerated<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
         (row.role === 'tool' && row.isEnd !== true && !given.results.has(row.toolCallId)),
     );
   // The prompt's messages are AI SDK messages in their most explicit form.
-  const responseMessages = toPrompt('', fresh) as ModelMessage[];
+  const responseMessages = toMessages(fresh).messages as ModelMessage[];
   const { id, modelId, timestamp } = finalStep?.response ?? {};
   const all = toAllSteps(steps);
   const ofLast = Object.fromEntries(
