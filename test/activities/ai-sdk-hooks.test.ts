@@ -239,6 +239,23 @@ describe('hooks', () => {
     expect(heard).toEqual([1, 2, 'end', 2, 'end']);
   });
 
+  it('are not called again for the step before the one that a condition ended', async () => {
+    const heard: unknown[] = [];
+    const model = fakeModel(sayInTurn(asks(call('c1', 'echo', { value: 'a' }))));
+    const agent = new ToolLoopAgent({
+      model,
+      tools,
+      stopWhen: isStepCount(1),
+      onStepFinish: () => void heard.push('step'),
+      onFinish: () => void heard.push('end'),
+    });
+    const harness = await serve(agent);
+    const run = await harness.begin();
+    await harness.play(run);
+    await harness.step(run, 2, 2);
+    expect(heard).toEqual(['step', 'end', 'end']);
+  });
+
   it('are called for a run whose next run has begun already', async () => {
     const heard: unknown[] = [];
     const model = fakeModel(sayInTurn(asks(call('c1', 'echo', { value: 'a' }))));

@@ -1,9 +1,10 @@
 import { APICallError } from '@ai-sdk/provider';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
-import { defineTool, type AgentScope } from '../../agents/index.js';
+import type { AgentScope } from '../../agents/index.js';
 import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
+import { fakeTool } from '../support/fake-tool.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -115,12 +116,7 @@ describe('a call that waits for its place', () => {
   it('a call that waits for a slot gets no permission from a worker that shuts down', async () => {
     const stores = await openTestStores();
     let release: (() => void) | undefined;
-    const hold = defineTool({
-      name: 'hold',
-      description: 'Lasts.',
-      inputSchema: z.object({}),
-      execute: () => new Promise<void>((resolve) => (release = resolve)),
-    });
+    const hold = fakeTool('hold', () => new Promise<void>((resolve) => (release = resolve)));
     const calls = [...call('c1', 'hold', {}), ...call('c2', 'hold', {})];
     const given = createHarness(stores, {
       model: fakeModel(sayInTurn([...calls, ...finish('tool-calls')])),
@@ -142,8 +138,7 @@ describe('a call that waits for its place', () => {
 });
 
 describe('a worker of another build', () => {
-  const tool = (name: string) =>
-    defineTool({ name, description: name, inputSchema: z.object({}), execute: () => name });
+  const tool = (name: string) => fakeTool(name, () => name);
   const model = () => fakeModel(sayInTurn(asks(call('c1', 'newer', {}))));
 
   it('a worker that does not know the tool leaves the call untouched for one that does', async () => {
@@ -204,18 +199,13 @@ describe('a worker of another build', () => {
 
 it('a worker that shuts down says whether a call that it hands over had begun', async () => {
   let isExecuted = false;
-  const hold = defineTool({
-    name: 'hold',
-    description: 'Lasts.',
-    inputSchema: z.object({}),
-    execute: (_, { abortSignal }) => {
-      isExecuted = true;
-      return new Promise((_resolve, reject) => {
-        abortSignal.addEventListener('abort', () => {
-          reject(new Error('cut'));
-        });
+  const hold = fakeTool('hold', (_, { abortSignal }) => {
+    isExecuted = true;
+    return new Promise((_resolve, reject) => {
+      abortSignal.addEventListener('abort', () => {
+        reject(new Error('cut'));
       });
-    },
+    });
   });
   const calls = [...parts.call('c1', 'hold', {}), ...parts.call('c2', 'hold', {})];
   const { begin, step, outcome } = createHarness(createMemoryStores() as unknown as TestStores, {
@@ -245,12 +235,7 @@ it('a worker that shuts down says whether a call that it hands over had begun', 
 it('a factory is given the session, the run and the user whose agent it makes, in steps and in calls', async () => {
   const stores = await openTestStores();
   const scopes: AgentScope[] = [];
-  const tool = defineTool({
-    name: 'echo',
-    description: 'Says it again.',
-    inputSchema: z.object({}),
-    execute: () => 'again',
-  });
+  const tool = fakeTool('echo', () => 'again');
   const given = createHarness(stores, {
     model: fakeModel(sayInTurn(asks(call('c1', 'echo', {})))),
     tools: [tool],

@@ -142,8 +142,10 @@ describe('a package that can make no request of the conversation', () => {
     [Object.assign(new Error('no'), { name: 'ZodError' }), 'prompt_not_taken'],
     [new Error('no'), 'model_request_failed'],
   ])('fails the run by what it throws: %s', async (error, code) => {
-    const { begin, step } = await harnessOf(() => Promise.reject(error));
+    const { begin, step, session } = await harnessOf(() => Promise.reject(error));
     expect(await step(await begin(), 1)).toMatchObject({ status: 'failed', error: { code } });
+    // A step that has said nothing is not shown.
+    expect(await session.messages('step_end')).toEqual([]);
   });
 });
 

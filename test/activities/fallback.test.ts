@@ -123,7 +123,8 @@ describe('the turns of models', () => {
   });
 
   it('a failure that is not a model’s ends the step', () => {
-    expect(next(config(2, 2), hook, 1)).toBe('failed');
+    const settings = { code: 'provider_settings_refused', message: '', retryable: false };
+    for (const failure of [hook, settings]) expect(next(config(2, 2), failure, 1)).toBe('failed');
     expect(allFailed(modelsOf(config(2, 2)), hook)).toBe(hook);
     expect(allFailed(modelsOf(config(2, 2)), refused)).toMatchObject({ code: 'models_failed' });
     expect(allFailed(modelsOf({ model: 'a' }), refused)).toBe(refused);

@@ -141,14 +141,4 @@ describe.each(SHAPES)('tools that Google executes%s', (_suffix, shape) => {
       expect((ours.asked[1] as Asked).contents[1]?.parts).toMatchObject(sent);
     },
   );
-
-  it('are tools of the provider, which no worker executes', () => {
-    const { tools } = googleOf();
-    const made = defineAgent({ name: 'a', systemPrompt: '', llmConfig: { model: 'm' }, tools });
-    expect(made.tools.map(({ execute, provider }) => [execute, provider?.id])).toEqual([
-      ['provider', 'google.google_search'],
-      ['provider', 'google.code_execution'],
-      ['provider', 'google.url_context'],
-    ]);
-  });
 });

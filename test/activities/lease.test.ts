@@ -1,11 +1,10 @@
-import { z } from 'zod';
 import { numberOf, tokenOf, type Lease } from '../../activities/lease.js';
-import { defineTool } from '../../agents/index.js';
 import { sleep } from '../../protocol/time.js';
 import { changing } from '../support/session-driver.js';
 import type { HeldWork } from '../../store/contract/leases.js';
 import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
+import { fakeTool } from '../support/fake-tool.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
@@ -157,13 +156,7 @@ describe('an attempt under a lease', () => {
     ['an idempotent call is taken over at once', true],
   ])('%s', async (_, idempotent) => {
     const { lease, noted } = openLease();
-    const tool = defineTool({
-      name: 'pay',
-      description: 'Pays.',
-      inputSchema: z.object({}),
-      idempotent,
-      execute: () => noted.push('executed'),
-    });
+    const tool = fakeTool('pay', () => noted.push('executed'), { idempotent });
     const harness = await openHarness(() => parts.asks(parts.call('c1', 'pay', {})), {
       lease,
       tools: [tool],

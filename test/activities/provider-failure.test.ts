@@ -101,6 +101,7 @@ describe('a failure of the provider', () => {
       'provider_unauthorized',
       false,
     ],
+    ['a quota', { error: { type: 'insufficient_quota' } }, 'provider_quota_exhausted', false],
     ['a status in the stream', { statusCode: 529, message: 'x' }, 'provider_overloaded', true],
   ] as [string, unknown, string, boolean][])('of %s is typed', (_, error, code, retryable) => {
     const failure = toProviderFailure(error);

@@ -1,6 +1,6 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Row } from '../../protocol/rows.js';
-import { forceEnd } from '../../runs/record/force-end.js';
+import { forceEnd, type ForcedEnd } from '../../runs/record/force-end.js';
 import { type ActivityHarness, openHarness } from '../support/activity-harness.js';
 import { parts } from '../support/fake-model.js';
 import { until } from '../support/until.js';
@@ -32,6 +32,16 @@ async function textOf({ session }: ActivityHarness): Promise<boolean> {
   return deltas.map(({ delta }) => delta).join('') === '{"a":1}{"a":';
 }
 
+/** Ends the run in place of its writer. */
+async function end(
+  { session, store, streamManager }: Awaited<ReturnType<typeof speaking>>,
+  how: Omit<ForcedEnd, 'now'>,
+): Promise<void> {
+  const record = await store.sessions.read(session.id);
+  if (record === undefined) throw new Error('there is a record');
+  await forceEnd({ store, streamManager }, record, { ...how, now: Date.now() });
+}
+
 const withoutIds = (rows: Row[]): unknown =>
   rows.map((row) => ({ ...row, runId: '', messageId: '' }));
 
@@ -42,9 +52,7 @@ describe('a writer that does not answer', () => {
     await confirms.step;
 
     const silent = await speaking();
-    const record = await silent.store.sessions.read(silent.session.id);
-    if (record === undefined) throw new Error('there is a record');
-    await forceEnd(silent, record, { status: 'interrupted', now: Date.now() });
+    await end(silent, { status: 'interrupted' });
 
     const [expected, stored] = await Promise.all(
       [confirms, silent].map(({ store, session }) => store.sessions.rows(session.id, 1)),
@@ -70,21 +78,18 @@ describe('a writer that does not answer', () => {
   });
 
   it('a silent writer that is ended twice at the same moment has ended once', async () => {
-    const { session, store, streamManager } = await speaking();
-    const record = await store.sessions.read(session.id);
-    if (record === undefined) throw new Error('there is a record');
-    const end = { status: 'interrupted' as const, now: Date.now() };
-    await Promise.all([1, 2, 3].map(() => forceEnd({ store, streamManager }, record, end)));
+    const silent = await speaking();
+    const { session, store } = silent;
+    await Promise.all([1, 2, 3].map(() => end(silent, { status: 'interrupted' })));
     expect(await session.messages('stream_end')).toHaveLength(1);
     expect(await store.sessions.rows(session.id, 1)).toHaveLength(3);
   });
 
   it('whose workflow is gone is kept as cut by a failure', async () => {
-    const { session, store, streamManager } = await speaking();
-    const record = await store.sessions.read(session.id);
-    if (record === undefined) throw new Error('there is a record');
+    const silent = await speaking();
+    const { session, store } = silent;
     const error = { code: 'framework_run_lost', message: 'Lost.', retryable: true };
-    await forceEnd({ store, streamManager }, record, { status: 'failed', error, now: Date.now() });
+    await end(silent, { status: 'failed', error });
     expect(await store.sessions.read(session.id)).toMatchObject({ status: 'failed', error });
     expect(await store.sessions.rows(session.id, 1)).toMatchObject([
       { interrupted: 'failure' },

@@ -1,23 +1,18 @@
 import { APICallError } from '@ai-sdk/provider';
-import { z } from 'zod';
-import { defineTool, type SpendCap } from '../../agents/index.js';
+import type { SpendCap } from '../../agents/index.js';
 import { toRunUsage } from '../../activities/model/spending.js';
 import { toLoggedError } from '../../activities/model/provider-failure.js';
 import { openHarness } from '../support/activity-harness.js';
+import { fakeTool } from '../support/fake-tool.js';
 import { parts, type Script } from '../support/fake-model.js';
 
 const { text, call, finish, says, asks } = parts;
 const pricing = { inputPerMTok: 3, outputPerMTok: 15 };
 
 const executed: string[] = [];
-const echo = defineTool({
-  name: 'echo',
-  description: 'Says it again.',
-  inputSchema: z.object({}),
-  execute: (_, { toolCallId }) => {
-    executed.push(toolCallId);
-    return 'again';
-  },
+const echo = fakeTool('echo', (_, { toolCallId }) => {
+  executed.push(toolCallId);
+  return 'again';
 });
 
 /** Each call of the fake model uses 3 tokens in and 2 out: 39 millionths of a dollar. */

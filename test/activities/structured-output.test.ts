@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { defineTool, type AgentDefinition } from '../../agents/index.js';
+import type { AgentDefinition } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { StepRef } from '../../protocol/activities.js';
 import { attemptOf, type ActivityHarness, openHarness } from '../support/activity-harness.js';
+import { fakeTool } from '../support/fake-tool.js';
 import { parts, type Script } from '../support/fake-model.js';
 import { Output } from 'ai';
 import { toFinishTool } from '../../activities/model/finish-tool.js';
@@ -10,18 +11,8 @@ import { toOutputSchema } from '../../agents/ai-sdk/output-schema.js';
 
 const { text, call, finish, says } = parts;
 
-const echo = defineTool({
-  name: 'echo',
-  description: 'Says it again.',
-  inputSchema: z.object({}),
-  execute: () => 'again',
-});
-const locate = defineTool({
-  name: 'locate',
-  description: 'Asks the page.',
-  inputSchema: z.object({}),
-  execute: 'client',
-});
+const echo = fakeTool('echo', () => 'again');
+const locate = fakeTool('locate', 'client');
 const Answer = z.object({ answer: z.number(), unit: z.string().default('m') });
 
 const harnessOf = (script: Script, outputSchema: z.ZodType = Answer, strictOutput = false) => {
@@ -34,22 +25,22 @@ const withRef = (given: ActivityHarness, more: Partial<StepRef>, step = 1) =>
   given.begin().then((run) => given.step(run, step, 1, attemptOf(1), more));
 
 describe('an agent with an output schema', () => {
-  it('an agent with an output schema is offered a tool to submit its result', async () => {
-    const given = await harnessOf(() => [...handIn('f', { answer: 1 }), ...finish()]);
+  it.each([
+    ['is offered a tool to submit its result', false],
+    ['may ask the provider to enforce it', true],
+  ])('an agent with an output schema %s', async (_, strict) => {
+    const given = await harnessOf(
+      () => [...handIn('f', { answer: 1 }), ...finish()],
+      Answer,
+      strict,
+    );
     await given.step(await given.begin(), 1);
     const [asked] = given.model.doStreamCalls;
     expect(asked?.toolChoice).toEqual({ type: 'auto' });
     expect(asked?.tools?.map(({ name }) => name)).toEqual(['echo', 'locate', FINISH_TOOL_NAME]);
-    expect(asked?.tools?.[2]).toMatchObject({
-      inputSchema: { type: 'object', properties: { answer: { type: 'number' } } },
-    });
-    expect(asked?.tools?.[2]).not.toHaveProperty('strict');
-  });
-
-  it('an agent with an output schema may ask the provider to enforce it', async () => {
-    const given = await harnessOf(() => [...handIn('f', { answer: 1 }), ...finish()], Answer, true);
-    await given.step(await given.begin(), 1);
-    expect(given.model.doStreamCalls[0]?.tools?.[2]).toMatchObject({ strict: true });
+    const inputSchema = { type: 'object', properties: { answer: { type: 'number' } } };
+    expect(asked?.tools?.[2]).toMatchObject({ inputSchema, ...(strict && { strict }) });
+    expect('strict' in (asked?.tools?.[2] ?? {})).toBe(strict);
   });
 
   it('a run ends with the submitted result, as its schema parses it', async () => {

@@ -1,9 +1,10 @@
 import { APICallError } from '@ai-sdk/provider';
 import { z } from 'zod';
-import { defineTool, type ToolContext } from '../../agents/index.js';
+import type { ToolContext } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { openHarness } from '../support/activity-harness.js';
+import { fakeTool } from '../support/fake-tool.js';
 import { parts, sayInTurn, type Script } from '../support/fake-model.js';
 
 type Execute = (context: ToolContext) => unknown;
@@ -17,12 +18,7 @@ const State = z.object({ kept: z.unknown().optional() });
 
 /** A run whose only tool was carried out, and the step behind it. */
 async function play(execute: Execute) {
-  const tool = defineTool({
-    name: 'tool',
-    description: 'A tool.',
-    inputSchema: z.object({}),
-    execute: (_, context) => execute(context),
-  });
+  const tool = fakeTool('tool', (_, context) => execute(context));
   const script = sayInTurn(parts.asks(parts.call('c', 'tool', {})), parts.says('done'));
   const harness = await openHarness(script, { tools: [tool], more: { stateSchema: State } });
   const run = await harness.begin();

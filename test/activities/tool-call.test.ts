@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { defineTool, type ToolContext } from '../../agents/index.js';
+import type { ToolContext, ToolDefinition } from '../../agents/index.js';
 import { toRetryDelay, executeTool } from '../../activities/tool/execute-tool.js';
 import { createHarness } from '../support/activity-harness.js';
+import { fakeTool } from '../support/fake-tool.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -16,15 +17,10 @@ async function openCall(
   extra: object = {},
   outputSchema?: z.ZodType,
   opened?: TestStores,
-  others: ReturnType<typeof defineTool>[] = [],
+  others: ToolDefinition[] = [],
 ) {
-  const tool = defineTool({
-    name: 'tool',
-    description: 'A tool.',
-    inputSchema: z.object({ n: z.number().default(7) }),
-    execute,
-    ...extra,
-  });
+  const inputSchema = z.object({ n: z.number().default(7) });
+  const tool = fakeTool('tool', execute, { inputSchema, ...extra });
   const model = fakeModel(sayInTurn(parts.asks(parts.call('c1', 'tool', {}))));
   const harness = createHarness(opened ?? (await openTestStores()), {
     model,
@@ -71,12 +67,7 @@ describe('tool call', () => {
   });
 
   it('executes only the tool that the record names, whatever its activity is given', async () => {
-    const other = defineTool({
-      name: 'other',
-      description: 'Another tool.',
-      inputSchema: z.object({}),
-      execute: trap,
-    });
+    const other = fakeTool('other', trap);
     const { tool, run, result } = await openCall(() => 'done', {}, undefined, undefined, [other]);
     expect(await tool(run, 1, 'c1', 1, { toolName: 'other' })).toBe('settled');
     expect(await result()).toMatchObject({ output: 'done' });
@@ -334,12 +325,7 @@ describe('tool call', () => {
 async function logOf(thrown: unknown): Promise<{ logged: string; outcome: unknown }> {
   const lines: unknown[] = [];
   const outcome = await executeTool({
-    tool: defineTool({
-      name: 'tool',
-      description: 'A tool.',
-      inputSchema: z.object({}),
-      execute: () => Promise.reject(thrown as Error),
-    }),
+    tool: fakeTool('tool', throwing(thrown)),
     input: {},
     number: 1,
     attempt: {

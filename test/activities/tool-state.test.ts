@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { defineTool, type ToolContext } from '../../agents/index.js';
+import type { ToolContext } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
+import { fakeTool } from '../support/fake-tool.js';
 import { parts, sayInTurn } from '../support/fake-model.js';
 import { until } from '../support/until.js';
 import { snapshotOf } from '../support/snapshot-of.js';
@@ -14,13 +15,7 @@ type Execute = (id: string, context: ToolContext) => unknown;
 
 /** A run whose first step has asked for calls `a` and `b` of the tool. */
 async function openCalls(execute: Execute, extra: object = {}) {
-  const tool = defineTool({
-    name: 'tool',
-    description: 'A tool.',
-    inputSchema: z.object({}),
-    execute: (_, context) => execute(context.toolCallId, context),
-    ...extra,
-  });
+  const tool = fakeTool('tool', (_, context) => execute(context.toolCallId, context), extra);
   const script = sayInTurn(
     parts.asks(parts.call('a', 'tool', {}), parts.call('b', 'tool', {})),
     parts.says('done'),
