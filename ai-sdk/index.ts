@@ -65,6 +65,7 @@ export {
   isOwner,
   readOwned,
   requireAddressable,
+  toCaller,
   toStoredSessionId,
 } from './reply/access.js';
 export type { AddressedAgents, Caller, FoundSession } from './reply/access.js';

@@ -113,8 +113,9 @@ export async function readCaller(
 }
 
 /**
- * The caller as an operator of a tenant, under a name that no user there has. @throws HelixError
- * `not_allowed`
+ * Returns the caller as an operator of a tenant, under a name that no user there has.
+ *
+ * @throws HelixError `not_allowed`
  */
 export function inTenant(identity: Identity, tenantId: string | undefined): Identity {
   if (tenantId === identity.tenantId && tenantId !== undefined) return identity;

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Request } from 'express';
-import { decideReply, toReplyHeaders, type HandleChatStreamParams } from '../../ai-sdk/index.js';
+import {
+  decideReply,
+  toCaller,
+  toReplyHeaders,
+  type HandleChatStreamParams,
+} from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ChatQuery, ChatRequest, SessionPath, type PostedMessage } from '../../protocol/http.js';
 import { HEADERS } from '../../protocol/wire-names.js';
@@ -134,14 +139,9 @@ async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<vo
   const { deps, request, response } = call;
   const { sessionId } = params;
   response.set(toReplyHeaders(sessionId));
-  const { userId, tenantId, roles, personId, isEveryone } = call.caller;
   const decided = await decideReply(deps, {
     ...params,
-    userId,
-    tenantId,
-    roles,
-    personId,
-    isEveryone,
+    ...toCaller(call.caller),
     request: { method: request.method, headers: toHeaders(request) },
   });
   const headers = toReplyHeaders(sessionId, decided);

@@ -1,5 +1,5 @@
 import { defineRoute, type Route, SESSION_AND_RUN, streamReply } from '../../../api/extension.js';
-import { toReplyHeaders } from '../../../ai-sdk/index.js';
+import { toCaller, toReplyHeaders } from '../../../ai-sdk/index.js';
 import { AgUiInput, AgUiPath } from './protocol.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
@@ -37,7 +37,7 @@ export const AG_UI_ROUTES: readonly Route[] = [
         deps,
         caller,
         input: body,
-        params: { ...caller, sessionId, agent: params.agent, messages },
+        params: { ...toCaller(caller), sessionId, agent: params.agent, messages },
         before,
         answered: new Set(
           [...answers.results.keys()].filter((toolCallId) => !answers.decisions.has(toolCallId)),

@@ -6,7 +6,7 @@ import {
   SESSION_AND_RUN,
   toAgentCards,
 } from '../../../api/extension.js';
-import { isAddressable, notFound } from '../../../ai-sdk/index.js';
+import { isAddressable, notFound, toCaller } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { HEADERS } from '../../../protocol/wire-names.js';
 import { Completion, CompletionRequest, Model, ModelList, ModelPath } from './protocol.js';
@@ -53,7 +53,7 @@ export const OPENAI_ROUTES: readonly Route[] = [
       const answered =
         before && toPostedAnswers({ ...readAnswers(answers, before), inputs }, before);
       const messages = [...(answered ?? []), ...toPostedMessages(conversation)];
-      const params = { ...caller, sessionId, messages, agent: body.model };
+      const params = { ...toCaller(caller), sessionId, messages, agent: body.model };
       await replyCompletion({ deps, response, caller }, { params, before, request: body });
     },
   }),

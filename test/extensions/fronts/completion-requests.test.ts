@@ -3,8 +3,10 @@ import { toCompletionEnd } from '../../../extensions/fronts/openai/completion.js
 import { toPostedMessages } from '../../../extensions/fronts/openai/conversation.js';
 import { takeRetryKey } from '../../../extensions/fronts/openai/retry-key.js';
 import type { UIStreamPart } from '../../../ai-sdk/index.js';
+import type { Identity } from '../../../api/identity.js';
 import { ReplyEnding, toUsageSince } from '../../../extensions/fronts/replies.js';
 import { LIMITS } from '../../../protocol/limits.js';
+import { HEADERS } from '../../../protocol/wire-names.js';
 import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
 import type { Requests } from '../../../store/contract/requests.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
@@ -59,15 +61,17 @@ it.each([
 });
 
 it('a reply ends with its first end, and a failure has the code that came before its message', () => {
-  const ending = new ReplyEnding();
-  const parts = [
-    { type: 'data-error', data: { code: 'budget_exceeded' } },
-    { type: 'error', errorText: 'No.' },
-    { type: 'error', errorText: 'Later.' },
-    { type: 'finish', finishReason: 'stop' },
-  ] as UIStreamPart[];
-  for (const part of parts) ending.accept(part);
-  expect(ending.end).toEqual({ kind: 'failed', message: 'No.', code: 'budget_exceeded' });
+  const endOf = (...parts: object[]): unknown => {
+    const ending = new ReplyEnding();
+    for (const part of parts) ending.accept(part as UIStreamPart);
+    return ending.end;
+  };
+  const code = { type: 'data-error', data: { code: 'budget_exceeded' } };
+  const error = { type: 'error', errorText: 'No.' };
+  const finish = { type: 'finish', finishReason: 'stop' };
+  const failed = { kind: 'failed', message: 'No.', code: 'budget_exceeded' };
+  expect(endOf(code, error, { ...error, errorText: 'Later.' }, finish)).toEqual(failed);
+  expect(endOf(finish, error)).toEqual({ kind: 'finished', reason: 'stop' });
 });
 
 it('what a run has used is told since the request before, and never against another run', () => {
@@ -114,6 +118,18 @@ describe('a completion that its client repeats', () => {
     expect(await take('2', 'never seen')).toBe(late);
     expect(await take(undefined)).toBeUndefined();
   });
+});
+
+it("a message takes nothing of what a host's identity says beside the caller", async () => {
+  const authenticate = (): Identity =>
+    Object.assign({ userId: 'ann' }, { metadata: { of: 'host' } });
+  const { post, stores } = await startApi({ authenticate });
+  const body = { model: 'lab', messages: [user('hi')], stream: true };
+  const reply = await post('/v1/chat/completions', body, { [HEADERS.sessionId]: 's1' });
+  await reply.body?.cancel();
+  const [row] = await stores.store.sessions.rows('s1', 0);
+  expect(row).toMatchObject({ role: 'user' });
+  expect(row).not.toHaveProperty('metadata');
 });
 
 describe('refusals of a completion', () => {
