@@ -37,16 +37,18 @@ export async function* receive<T>(
 ): AsyncGenerator<T[], void, undefined> {
   const retries = new Retries(patience);
   let hasEvents = hasWorked;
+  let cause: unknown;
   for (;;) {
-    let cause: unknown = new TypeError('network error: the stream ended before its end');
     try {
       const response = await persist(() => receiver.open(), retries, signal, hasEvents);
-      if (response === null) throw new ReplyBrokenError('withdrawn');
+      if (response === null) throw new ReplyBrokenError('withdrawn', cause);
+      cause = new TypeError('network error: the stream ended before its end');
       for await (const events of readSseEvents(response, patience.longestSilenceMs)) {
         signal.throwIfAborted();
+        const taken = receiver.take(events);
         retries.reset();
         hasEvents ||= events.length > 0;
-        yield receiver.take(events);
+        yield taken;
         if (receiver.isOver) return;
         if (receiver.isBroken) break;
       }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { SessionEvent } from '../../protocol/replies.js';
 import { receive } from '../client/connections.js';
-import { ChatRequestError } from '../client/errors.js';
+import { ChatRequestError, ReplyBrokenError } from '../client/errors.js';
 import { toPatience, type Patience } from '../client/patience.js';
 import { useLatest } from './use-latest.js';
 
@@ -88,10 +88,10 @@ export async function* followSessionEvents(
   signal: AbortSignal,
 ): AsyncGenerator<SessionEvent, void, undefined> {
   let exists = false;
-  const open = async (): Promise<Response> => {
+  const open = async (): Promise<Response | null> => {
     const response = await send(url, { signal, cache: 'no-store' });
     if (!response.ok) throw new ChatRequestError(response.status, await response.text());
-    return response;
+    return response.body === null ? null : response;
   };
   try {
     const take = (events: readonly { data: string }[]): SessionEvent[] =>
@@ -102,6 +102,8 @@ export async function* followSessionEvents(
     }
   } catch (error) {
     if (exists && error instanceof ChatRequestError && error.statusCode === 404) return;
+    // A host or a proxy answered without a body, so there is nothing to follow.
+    if (error instanceof ReplyBrokenError) return;
     throw error;
   }
 }

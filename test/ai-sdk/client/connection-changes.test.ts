@@ -93,6 +93,18 @@ describe('a resumable transport', () => {
     expect(parts).toEqual(['start', 'text-start', 'text-delta']);
   });
 
+  it('a resumable transport reports a reply that the server cannot continue', async () => {
+    const { transport } = openTransport(new Response(BEGIN), new Response(null, { status: 204 }));
+    const reply = await transport.sendMessages(options);
+    const read = async (): Promise<void> => {
+      for await (const _ of reply);
+    };
+    await expect(read()).rejects.toMatchObject({
+      reason: 'withdrawn',
+      cause: { message: expect.stringContaining('ended before its end') as unknown },
+    });
+  });
+
   it('a resumable transport asks again when the server is busy for a moment', async () => {
     const { transport, asked } = openTransport(
       refusal(429, 'too_many_requests'),

@@ -76,6 +76,8 @@ describe.each(MAJORS)('%s: a resumable transport', (_name, library) => {
   it.each([
     ['asks', asks, [true, false, true]],
     ['tells', tells, []],
+    ['is silent', [{}], []],
+    ['says nothing', [{ say: '' }], []],
   ])(
     'a resumable transport shows the stored messages wherever the stream is cut: a turn that %s',
     async (_of, script, answers) => {

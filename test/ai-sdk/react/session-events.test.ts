@@ -21,6 +21,11 @@ it('events that end are followed again, until the conversation does not exist an
   expect(await follow(eventOf(1), eventOf(2))).toEqual([1, 2]);
 });
 
+it('a reply without a body, as of a proxy, ends what follows it', async () => {
+  const nothing = new Response(null, { status: 204 });
+  expect(await follow(eventOf(1), nothing, eventOf(2))).toEqual([1]);
+});
+
 it('a conversation that does not exist from the beginning is an error', async () => {
   await expect(follow(gone())).rejects.toMatchObject({ statusCode: 404 });
 });
