@@ -101,8 +101,9 @@ function decompress(request: Request): Readable {
     const text = 'The compression of the request body is not supported.';
     throw new HelixError('unsupported_media_type', text);
   }
+  // A pipe does not tell that the sender has left, before it or during it.
+  if (request.destroyed) throw new Error('the sender has left');
   const body = request.pipe(create());
-  // A pipe does not tell that the sender has left.
   request.once('close', () => {
     if (!request.complete) body.destroy(new Error('the sender has left'));
   });
