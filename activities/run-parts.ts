@@ -46,7 +46,9 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const call = createToolCall(deps, runAgents);
   const toolCall: RunParts['toolCall'] = async (...work) => {
     const outcome = await call(...work);
-    return { ...outcome, at: await afterWork(outcome, () => next(work[0])) };
+    // A call that waits has a deadline, which counts beside calls that are still at work.
+    const wants = { lists: outcome.kind === 'suspended' };
+    return { ...outcome, at: await afterWork(outcome, () => next(work[0], wants)) };
   };
   const ends = createRunEnd(deps, runAgents);
   const answers = createAnswerActivities(deps);

@@ -79,6 +79,12 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     return registered;
   }
 
+  /** @throws AttemptFailure if the store does not take the entry in time */
+  const registerInTime = (entry: Entry): Promise<void> =>
+    withTimeout(REGISTER_MS, register(entry)).catch(() => {
+      throw new AttemptFailure('the store does not answer', { type: STORE_UNREACHABLE });
+    });
+
   /**
    * Continues under a new name after another worker has judged this living one. Attempts that were taken
    * over are fenced off once their successors claim them; a result before that still counts.
@@ -110,9 +116,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
   function hold(work: HeldWork): Held {
     const entry: Entry = { work, holder, registered: Promise.resolve(), patience: 0 };
     entries.set(work.id, entry);
-    const registered = withTimeout(REGISTER_MS, register(entry)).catch(() => {
-      throw new AttemptFailure('the store does not answer', { type: STORE_UNREACHABLE });
-    });
+    const registered = registerInTime(entry);
     // If the attempt ends for another reason, nobody awaits this promise.
     registered.catch(() => undefined);
     return {
@@ -120,7 +124,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
       becomePatient: () => {
         entry.patience += 1;
         // If another call of the attempt already asked for it, this one waits for the same write.
-        const noted = entry.patience === 1 ? register(entry) : entry.registered;
+        const noted = entry.patience === 1 ? registerInTime(entry) : entry.registered;
         // A call that is refused awaits no note.
         noted.catch(() => undefined);
         return {

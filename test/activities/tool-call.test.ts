@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { ToolContext, ToolDefinition } from '../../agents/index.js';
+import { defineTool, type ToolContext, type ToolDefinition } from '../../agents/index.js';
 import { toRetryDelay, executeTool } from '../../activities/tool/execute-tool.js';
-import { createHarness } from '../support/activity-harness.js';
+import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeTool } from '../support/fake-tool.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -340,6 +340,26 @@ async function logOf(thrown: unknown): Promise<{ logged: string; outcome: unknow
   });
   return { logged: JSON.stringify(lines), outcome };
 }
+
+it('a call that waits for a webhook tells the deadline, also beside a call at work', async () => {
+  const hook = defineTool({
+    name: 'hook',
+    description: 'Asks.',
+    inputSchema: z.object({}),
+    deadlineMs: 60_000,
+    execute: 'webhook',
+    send: () => undefined,
+  });
+  const asks = parts.asks(parts.call('c1', 'hook', {}), parts.call('c2', 'busy', {}));
+  const tools = [hook, fakeTool('busy', hang)];
+  const { begin, step, session, tool, told } = await openHarness(sayInTurn(asks), { tools });
+  const run = await begin();
+  await step(run, 1);
+  await session.start(run.runId, 1, 'c2');
+  expect(await tool(run, 1, 'c1')).toBe('suspended');
+  const dueInMs = expect.closeTo(60_000, -4) as unknown;
+  expect(told()?.next).toMatchObject({ asleep: ['c1'], dueInMs });
+});
 
 describe('the log of a tool that throws', () => {
   it('the log of a tool that throws names the call, the error and its place, and none of its text', async () => {

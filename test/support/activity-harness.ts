@@ -24,7 +24,7 @@ import {
   type ToolHost,
 } from '../../agents/index.js';
 import type { z } from 'zod';
-import type { StepOutcome } from '../../protocol/run.js';
+import type { At, StepOutcome } from '../../protocol/run.js';
 import type { Row, UserPart } from '../../protocol/rows.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
@@ -92,6 +92,8 @@ export interface ActivityHarness {
     attempt?: number,
     more?: CallMore,
   ) => Promise<ToolCallOutcome>;
+  /** State of the record that the newest call told the workflow. */
+  told: () => At | undefined;
   /** Runs steps and server tools until the run ends or waits, as activities or in one leg. */
   play: (run: RunRecord, fromStep?: number) => Promise<StepOutcome>;
 }
@@ -161,11 +163,13 @@ export function createHarness(
       return outcome;
     },
   );
+  let told: At | undefined;
   const toolCall = asActivity(
     deps,
     ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
     async (called: CallActivityRef, attempt) => {
-      const { at: _at, ...outcome } = await parts.toolCall(called, attempt);
+      const { at, ...outcome } = await parts.toolCall(called, attempt);
+      told = at;
       return outcome;
     },
   );
@@ -240,6 +244,7 @@ export function createHarness(
         environment.run(toolCall as (ref: CallActivityRef) => Promise<ToolCallOutcome>, call),
       );
     },
+    told: () => told,
     tool: async (...call) => (await harness.outcome(...call)).kind,
     play: async (run, fromStep = 1) => {
       if (definition.activities === 'leg') return playLeg(run, fromStep);
