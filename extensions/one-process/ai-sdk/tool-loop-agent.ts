@@ -181,12 +181,13 @@ export class ToolLoopAgent<
     const kept = call.options === undefined ? undefined : await this.#keep(call.options);
     const { userId } = call;
     const { sessionId = `s-${randomUUID()}` } = read;
+    const begin =
+      read.kind === 'turn'
+        ? await this.#checkTurn({ ...read, sessionId }, userId, kept)
+        : await this.#checkAnswers(read, userId, kept);
     const hooks = this.#hooks.open(sessionId, call);
     try {
-      const begun =
-        read.kind === 'turn'
-          ? await this.#beginTurn({ ...read, sessionId }, userId, kept)
-          : await this.#answer(read, userId, kept);
+      const begun = await begin();
       // Programs send these messages again together with answers to the other calls.
       for (const message of read.kind === 'turn' ? [] : (call.messages ?? [])) {
         if (message.role === 'tool') this.#sessions.set(message, sessionId);
@@ -198,28 +199,33 @@ export class ToolLoopAgent<
     }
   }
 
-  async #beginTurn(
+  /** Returns the function that begins the turn. */
+  async #checkTurn(
     read: Extract<ReadCall, { kind: 'turn' }> & { sessionId: string },
     userId: string | undefined,
     kept: Kept,
-  ): Promise<Begun> {
+  ): Promise<() => Promise<Begun>> {
     const { sessionId, history, results } = read;
     const owner = userId ?? ANONYMOUS;
     const messages = kept ? withCallOptions(read.messages, kept.options) : read.messages;
     const { name } = this.#agent;
     const execute = () => this.#executor.execute(name, messages, { sessionId, userId });
     const foreign = { sessionId, owner, agent: name, messages: history };
-    const handle = (await this.#isKnown(sessionId, owner, results))
-      ? await execute()
-      : await beginAfterHistory(this.#executor, this.#stores.store, foreign, execute);
-    return { handle, after: undefined, given: [], results: new Set(), denied: [] };
+    const isKnown = await this.#isKnown(sessionId, owner, results);
+    return async () => {
+      const handle = isKnown
+        ? await execute()
+        : await beginAfterHistory(this.#executor, this.#stores.store, foreign, execute);
+      return { handle, after: undefined, given: [], results: new Set(), denied: [] };
+    };
   }
 
-  async #answer(
+  /** Returns the function that gives the answers. */
+  async #checkAnswers(
     { sessionId, answers, results }: Extract<ReadCall, { kind: 'answers' }>,
     userId: string | undefined,
     kept: Kept,
-  ): Promise<Begun> {
+  ): Promise<() => Promise<Begun>> {
     const handle = await this.#executor.getHandle(sessionId);
     const record = await this.#stores.store.sessions.read(sessionId);
     if (handle === null || !isOf(record, userId ?? ANONYMOUS)) {
@@ -227,15 +233,17 @@ export class ToolLoopAgent<
     }
     const given = await this.#turn(sessionId);
     if (kept !== undefined) requireSameOptions(given, kept.options);
-    let after: number | undefined;
-    for (const answer of answers) {
-      const signed = { ...answer, by: userId };
-      ({ sequence: after } = await handle.submitToolResult(signed, { isPosted: true }));
-    }
     const denied = answers.flatMap((answer) =>
       'approved' in answer && !answer.approved ? answer.toolCallId : [],
     );
-    return { handle, after, given, results, denied };
+    return async () => {
+      let after: number | undefined;
+      for (const answer of answers) {
+        const signed = { ...answer, by: userId };
+        ({ sequence: after } = await handle.submitToolResult(signed, { isPosted: true }));
+      }
+      return { handle, after, given, results, denied };
+    };
   }
 
   async #keep(options: unknown): Promise<Kept> {
