@@ -31,7 +31,7 @@ export interface LostAttempt {
   number: number;
   /** Set for a call that its worker handed over before the call might begin. */
   begun?: false;
-  /** Set for a call that found no free slot to start eagerly; nothing was lost. */
+  /** Set for a call that found no free slot in the models' queue. */
   moved?: true;
   /** The call whose tool blocked the worker until the worker was given up. */
   blockedBy?: string;
@@ -93,7 +93,7 @@ export interface Said {
   at: At;
 }
 
-/** Reply of a model step. `eager`: number of its calls that may start in its process. */
+/** Reply of a model step. `eager`: number of its calls that may start eagerly. */
 export interface StepSaid extends Said {
   spent?: Spent;
   eager?: number;

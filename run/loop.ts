@@ -239,8 +239,9 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
 
   /** Looks for an unknown call, once in each state of the record: the reply to a look names all open calls. */
   function seek(id: string): void {
-    if (begun.get(id) === at.version) return;
-    begun.set(id, at.version);
+    const key = `look for ${id}`;
+    if (begun.get(key) === at.version) return;
+    begun.set(key, at.version);
     mustLook = true;
   }
 

@@ -10,7 +10,10 @@ import { tools } from './proxies.js';
  */
 const LEASED = { heartbeatTimeout: '90s' } as const;
 
-/** A call that has not started by then found no free slot, so it moves to the tools' queue. */
+/**
+ * A call that has not started by then found no free slot, so it moves to the tools' queue. The limit
+ * counts anew for each retry; a call that had begun is fenced by its record.
+ */
 const EAGER = { scheduleToStartTimeout: '1s' } as const;
 
 /**

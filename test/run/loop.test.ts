@@ -294,12 +294,14 @@ describe('the loop of a run', () => {
     expect(begun.slice(1)).toEqual(['s', 't', 'look']);
   });
 
-  it('looks once for a call that it does not know', async () => {
-    const { begun, reply } = createStage();
-    await reply('model 1', open(5, { machine: ['s'] }));
-    expect(begun.slice(1)).toEqual(['look']);
-    await reply('look', open(5, { machine: ['s'] }));
-    expect(begun.slice(1)).toEqual(['look']);
+  it('looks once for a call that it does not know, and begins it if the look names it', async () => {
+    for (const calls of [undefined, CALLS]) {
+      const { begun, reply } = createStage();
+      await reply('model 1', open(5, { machine: ['s'] }));
+      expect(begun.slice(1)).toEqual(['look']);
+      await reply('look', open(5, { machine: ['s'], ...(calls && { calls }) }));
+      expect(begun.slice(2)).toEqual(calls ? ['s'] : []);
+    }
   });
 
   it('a run that is over waits for its calls, unless its model waits for the provider', async () => {
