@@ -123,7 +123,7 @@ export type {
   VersionedState,
 } from './store/contract/documents.js';
 export type { MessagePage, SessionState } from './store/contract/documents.js';
-export type { HelixStateStore } from './store/redis/helix-state-store.js';
+export type { HelixStateStore } from './store/record/helix-state-store.js';
 export type {
   AppendResult,
   LogPosition,

@@ -1,7 +1,7 @@
 import { onData } from '../contract/shared-data.js';
 import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
-import { toHelixStateStore, type HelixStateStore } from '../redis/helix-state-store.js';
+import { toHelixStateStore, type HelixStateStore } from '../record/helix-state-store.js';
 import { createMemoryData, createStoresOn, type MemoryData, type MemoryOptions } from './stores.js';
 
 /**

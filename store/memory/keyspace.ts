@@ -228,7 +228,7 @@ const STREAMS: Record<string, Command> = {
   XREVRANGE: (data, key, [to, from, , count]) => {
     const { entries, first, end } = rangeOf(data, key, from, to);
     return entries
-      .slice(Math.max(first, end - Number(count)), end)
+      .slice(Math.max(first, end - Number(count ?? Infinity)), end)
       .reverse()
       .map(toEntry);
   },

@@ -1,7 +1,7 @@
 import type { Store } from '../contract/store.js';
 import type { StreamManager } from '../log/stream-manager.js';
 import { createStreamManager } from '../log/create-stream-manager.js';
-import { toHelixStateStore, type HelixStateStore } from './helix-state-store.js';
+import { toHelixStateStore, type HelixStateStore } from '../record/helix-state-store.js';
 import { closeClient, type RedisConnection, duplicateForSubscriptions } from './clients.js';
 import { createContext } from './context.js';
 import { createRedisSessionStore } from './session-store.js';
