@@ -103,6 +103,7 @@ describe('a failure of the provider', () => {
     ],
     ['a quota', { error: { type: 'insufficient_quota' } }, 'provider_quota_exhausted', false],
     ['a status in the stream', { statusCode: 529, message: 'x' }, 'provider_overloaded', true],
+    ['a status below', { error: { statusCode: 400 } }, 'provider_invalid_request', false],
   ] as [string, unknown, string, boolean][])('of %s is typed', (_, error, code, retryable) => {
     const failure = toProviderFailure(error);
     expect(failure).toMatchObject({ code, retryable });

@@ -1,5 +1,4 @@
-import { createFindClosed } from '../../runs/sweep.js';
-import { createSweep, startSweeper } from '../../runs/sweep.js';
+import { createFindClosed, createSweep, startSweeper } from '../../runs/sweep.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { dueShardOf } from '../../store/contract/due.js';
 import { createKeySpace } from '../../store/redis/keys.js';

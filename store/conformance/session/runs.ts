@@ -120,6 +120,15 @@ export function runCases({ describe, it }: Suite): void {
       equal((await session.log()).at(-1)?.sequence, (before.at(-1)?.sequence ?? 0) + 5);
     });
 
+    it('a lower token is refused, and so is what its writer writes', async ({ session }) => {
+      const { runId } = await session.newRun();
+      const [old, young] = [session.writer(runId, 1, 5), session.writer(runId, 1, 6)];
+      await session.claim(old);
+      await session.claim(young);
+      equal(await session.claim(old), { kind: 'fenced' });
+      equal(await session.commit(old), { kind: 'fenced' });
+    });
+
     it('a claim distinguishes a session from an erased one with the same id', async (setup) => {
       const { store, session } = setup;
       const bornOf = async (messageId: string): Promise<string> => {

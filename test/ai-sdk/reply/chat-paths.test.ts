@@ -184,3 +184,21 @@ describe('GET by a reader of raw events', () => {
     expect((await taken.from(resync - 1))[0]).toBe(204);
   });
 });
+
+it('a cut reply bears the same mark live, from the log, from rows and in history', async () => {
+  const runtime = createScripted();
+  const script = { say: 'Half a sentence', deltas: 3, fail: { status: 400, afterDeltas: 1 } };
+  const posted = await ask(runtime, [scripted('u1', script)]);
+  const entries = await runtime.streamManager.read('s1', 0, 100);
+  const lost = entries.find(({ message }) => message.type === 'text_delta')?.sequence ?? 0;
+  const cut = { ...runtime, streamManager: withoutLog(runtime.streamManager, lost) };
+  const from = { 'x-resume-from-sequence': '0' };
+  const mark = { helixInterrupted: { stop: 'failure' } };
+  for (const { text } of [posted, await get(runtime, from), await get(cut, from)]) {
+    expect(parseFrames(text).map(({ part }) => part)).toContainEqual({
+      type: 'message-metadata',
+      messageMetadata: mark,
+    });
+  }
+  expect((await snapshotOf(runtime, 's1'))?.messages.at(-1)?.metadata).toEqual(mark);
+});

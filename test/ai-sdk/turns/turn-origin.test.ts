@@ -1,8 +1,8 @@
-import { findTurnOrigin, type TurnOrigin } from '../../../ai-sdk/turns/turn-origin.js';
+import { findTurnOrigin, isBeyond, type TurnOrigin } from '../../../ai-sdk/turns/turn-origin.js';
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { withoutLog } from '../recorded/without-log.js';
-import { drive } from '../../support/session-driver.js';
+import { assistantRow, drive, newCall } from '../../support/session-driver.js';
 
 /** The origin of a turn that begins with this chunk of its model, in a log that has lost some entries. */
 async function originOf(chunk: object, lost: number): Promise<TurnOrigin> {
@@ -32,4 +32,30 @@ it('a replay begins in the log, also when an agent with a state adds its default
 
 it('a replay begins in the transcript if the beginning of the log is gone', async () => {
   expect(await originOf(defaults, 1)).toMatchObject({ from: 1, stored: { step: 1 } });
+});
+
+it('events of unfinished calls are beyond the transcript, and of finished ones not', async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores);
+  const { runId, messageId } = await session.newRun();
+  const writer = session.writer(runId, 1, 1);
+  await session.claim(writer);
+  await session.say(writer, 1, 'hm');
+  const calls = [newCall('c1', 'server'), newCall('c2', 'server')];
+  await session.commit(writer, { calls, row: { ...assistantRow(writer, calls), messageId } });
+  const progress = { type: 'custom', eventName: 'progress', data: 1 };
+  const speaker = { agentId: session.id, agentType: 'tester', timestamp: 1, step: 1 };
+  for (const id of ['c1', 'c2']) {
+    await session.start(runId, 1, id);
+    const event = { ...progress, ...speaker } as StreamMessage;
+    await stores.streamManager.append(session.callWriter(runId, 1, id, 1), 1, [event], 0);
+  }
+  await session.finishCall(runId, 1, 'c2', 'ok');
+  const view = await session.view();
+  if (view === undefined) throw new Error('there is no session');
+  const log = withoutLog(stores.streamManager, 1);
+  const { from, stored } = await findTurnOrigin(log, view);
+  const rest = await log.read(session.id, from, 100);
+  const beyond = rest.filter((entry) => stored !== undefined && isBeyond(stored, entry));
+  expect(beyond.map((entry) => [entry.writer, entry.message.type])).toEqual([['t:c1', 'custom']]);
 });
