@@ -37,10 +37,9 @@ export const failures: StepMiddleware =
   };
 
 /**
- * Calls the model and streams its reply to the writer.
- *
- * @throws errors that the provider throws or streams; RequestFault for a stream without a finish,
- * and for a model that stalls or exceeds its limit to the first part or to the end
+ * Returns a function that calls the model and streams its reply to the writer. That function throws
+ * errors that the provider throws or streams, and RequestFault for a stream without a finish and for
+ * a model that stalls or exceeds its limit to the first part or to the end.
  */
 export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
   return async (request) => {

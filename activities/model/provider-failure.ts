@@ -141,7 +141,7 @@ const STATUS_OF_TYPE: Record<string, number> = {
   insufficient_quota: 402,
 };
 
-/** Reads an error object in a stream, which has a status code, or a type at some depth. */
+/** Reads an error object in a stream: it, or one inside it, has a status code or a known type. */
 function toStreamRefusal(error: unknown): Refusal | undefined {
   if (typeof error !== 'object' || error === null || error instanceof Error) return undefined;
   const { statusCode, type, error: inner } = error as Record<string, unknown>;

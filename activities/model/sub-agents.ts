@@ -30,7 +30,7 @@ export function deferredCallsOf(
   const isRoot = childPartOf(sessionId) === '';
   const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
   if (!isRoot || !mayDelegate) return () => false;
-  return isNamed(
+  return isOneOf(
     tools.filter(
       ({ execute, requireApproval }) => execute === 'client' || requireApproval !== undefined,
     ),
@@ -39,10 +39,10 @@ export function deferredCallsOf(
 
 /** Returns a test for tools that pages execute and know by name. */
 export function clientToolsOf({ tools }: AgentDefinition): (toolName: string) => boolean {
-  return isNamed(tools.filter(({ execute, isDynamic }) => execute === 'client' && !isDynamic));
+  return isOneOf(tools.filter(({ execute, isDynamic }) => execute === 'client' && !isDynamic));
 }
 
-function isNamed(tools: readonly ToolDefinition[]): (toolName: string) => boolean {
+function isOneOf(tools: readonly ToolDefinition[]): (toolName: string) => boolean {
   const names = new Set(tools.map(({ name }) => name));
   return (toolName) => names.has(toolName);
 }
