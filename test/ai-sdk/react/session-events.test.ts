@@ -37,6 +37,17 @@ it('a stream of parts is read on when nothing was made of what arrived', async (
   expect(parts).toEqual([1, 2, 3]);
 });
 
+it('a stream whose connection cannot be made again ends as unreachable', async () => {
+  const broken = async function* (): AsyncGenerator<number[], void, undefined> {
+    yield await Promise.resolve([1]);
+    throw new TypeError('network error');
+  };
+  const read = async (): Promise<void> => {
+    for await (const _ of toStream(broken));
+  };
+  await expect(read()).rejects.toMatchObject({ name: 'ReplyBrokenError', reason: 'unreachable' });
+});
+
 async function* batches(...all: number[][]): AsyncGenerator<number[], void, undefined> {
   for (const batch of all) yield await Promise.resolve(batch);
 }
