@@ -46,7 +46,7 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const call = createToolCall(deps, runAgents);
   const toolCall: RunParts['toolCall'] = async (...work) => {
     const outcome = await call(...work);
-    // A call that waits has a deadline, which counts beside calls that are still at work.
+    // The run needs the deadline of a call that waits, even while other calls are in progress.
     const wants = { lists: outcome.kind === 'suspended' };
     return { ...outcome, at: await afterWork(outcome, () => next(work[0], wants)) };
   };

@@ -51,8 +51,9 @@ export interface TimeoutOptions {
 }
 
 /**
- * Waits for work up to a time limit; the work goes on. @throws what `late` makes when the time is
- * over; the signal's reason; what the work throws
+ * Waits for work up to a time limit. The work itself goes on.
+ *
+ * @throws the error of `late` when the time is over; the signal's reason; errors of the work
  */
 export function withTimeout<T>(
   ms: number,

@@ -11,7 +11,7 @@ export interface SseEvent {
 
 /** Takes in the events of a reply, over any number of connections. */
 export interface Receiver<T> {
-  /** Opens a connection for what has not arrived; null if there is none. */
+  /** Opens a connection for the rest of the reply; returns null if the server has none. */
   open: () => Promise<Response | null>;
   /** Returns what to deliver of events that arrived together; none arrived with a comment. */
   take: (events: readonly SseEvent[]) => T[];

@@ -101,12 +101,13 @@ function decompress(request: Request): Readable {
     const text = 'The compression of the request body is not supported.';
     throw new HelixError('unsupported_media_type', text);
   }
-  // A pipe does not tell that the sender has left, before it or during it.
-  if (request.destroyed) throw new Error('the sender has left');
   const body = request.pipe(create());
-  request.once('close', () => {
-    if (!request.complete) body.destroy(new Error('the sender has left'));
-  });
+  // A pipe does not tell that the sender has left, before it or during it.
+  const leave = (): void => {
+    if (!request.readableEnded) body.destroy(new Error('the sender has left'));
+  };
+  if (request.destroyed) leave();
+  else request.once('close', leave);
   return body;
 }
 

@@ -56,7 +56,11 @@ function toPlace(sessionId: string): Pick<OperatorRun, 'sessionId' | 'subAgent'>
   return root === sessionId ? shown : { ...shown, subAgent: true };
 }
 
-/** Reads a run; undefined if there is none. @param conversation of the run, or of its root */
+/**
+ * Returns a run, or undefined if there is none.
+ *
+ * @param conversation the conversation of the run, or of its root
+ */
 export async function readRunDetail(
   deps: RouteDeps,
   caller: Caller,

@@ -34,7 +34,7 @@ export function createLegTraces(tracer: Tracer): LegTraces {
    * Returns the current leg of a run; undefined if the run is not the newest one of its session. The
    * session of a sub-agent that is about to begin does not exist yet.
    *
-   * @param agent agent of a run that is at work
+   * @param agent name of the agent that carries out the run
    */
   async function readLeg(
     store: Records,

@@ -1,10 +1,13 @@
+import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
+import type { Request } from 'express';
 import fc from 'fast-check';
 import {
   createJsonMeter,
   parseWellFormed,
   type JsonBounds,
 } from '../../api/middleware/json-body.js';
+import { readBody } from '../../api/middleware/read-body.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { connectRaw } from '../support/raw-http.js';
 import { greets, say, startApi, type ApiServer } from './api-server.js';
@@ -343,3 +346,16 @@ function escapeAll(json: string): string {
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+it.each(['before', 'during'])(
+  'a compressed body whose sender leaves %s the reading is refused',
+  async (when) => {
+    const headers = { 'content-encoding': 'gzip', 'content-length': '9' };
+    const stream = new PassThrough();
+    const request = Object.assign(stream, { headers }) as unknown as Request;
+    if (when === 'before') stream.destroy();
+    const read = readBody(request, MB);
+    stream.destroy();
+    await expect(read).rejects.toMatchObject({ code: 'validation_error' });
+  },
+);

@@ -217,7 +217,7 @@ export type GeneratedStream<TOOLS extends ToolSet, OUTPUT extends OutputInterfac
   readonly fullStream: AsyncIterableStream<TextStreamPart<TOOLS>>;
   /** The text alone. */
   readonly textStream: AsyncIterableStream<string>;
-  /** Waits for the end of the call. The call goes on whether its streams are read or not. */
+  /** Waits for the end of the call, which goes on whether or not its streams are read. */
   readonly consumeStream: () => Promise<void>;
   /** UI message chunks for `readUIMessageStream`. Serve a chat page with `handleChatStream` instead. */
   readonly toUIMessageStream: <MESSAGE extends UIMessage = UIMessage>(

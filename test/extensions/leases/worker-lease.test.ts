@@ -24,11 +24,15 @@ afterEach(async () => {
   for (const lease of opened.splice(0)) await lease.close();
 });
 
-function open(thread?: LeaseThread, isStarted = true): { leases: Leases; lease: WorkerLease } {
+function open(
+  thread?: LeaseThread,
+  isStarted = true,
+  more: Partial<Leases> = {},
+): { leases: Leases; lease: WorkerLease } {
   const leases = createMemoryStores().store.leases?.of('n');
   if (leases === undefined) throw new Error('the store in memory has leases');
   const lease = createWorkerLease({
-    leases: { ...leases, ...(thread && { thread }) },
+    leases: { ...leases, ...(thread && { thread }), ...more },
     namespace: 'n',
     id: 'w',
     times: { ...TIMES, renewMs: 20 },
@@ -55,6 +59,22 @@ it('holds what is in progress, and nothing after its end', async () => {
   await until('it is steady', () => lease.steadySince() !== undefined);
   await lease.close();
   expect(await leases.holders()).toEqual([]);
+});
+
+it('a call that must not be repeated is refused if the store does not take its note in time', async () => {
+  let isSilent = false;
+  const hold = (): Promise<void> => (isSilent ? new Promise(() => undefined) : Promise.resolve());
+  const { lease } = open(undefined, true, { hold });
+  const held = lease.hold(workOf('a'));
+  await held.registered;
+  isSilent = true;
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
+  const { noted } = held.becomePatient();
+  await Promise.all([
+    expect(noted).rejects.toMatchObject({ message: 'the store does not answer' }),
+    jest.advanceTimersByTimeAsync(5_000),
+  ]);
+  jest.useRealTimers();
 });
 
 it('sees from its beginning on how others do, if its renewals follow without a gap', async () => {
