@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import type { Request } from 'express';
@@ -353,7 +354,7 @@ it.each(['before', 'during'])(
     const headers = { 'content-encoding': 'gzip', 'content-length': '9' };
     const stream = new PassThrough();
     const request = Object.assign(stream, { headers }) as unknown as Request;
-    if (when === 'before') stream.destroy();
+    if (when === 'before') await once(stream.destroy(), 'close');
     const read = readBody(request, MB);
     stream.destroy();
     await expect(read).rejects.toMatchObject({ code: 'validation_error' });

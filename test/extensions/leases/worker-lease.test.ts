@@ -69,12 +69,15 @@ it('a call that must not be repeated is refused if the store does not take its n
   await held.registered;
   isSilent = true;
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
-  const { noted } = held.becomePatient();
-  await Promise.all([
-    expect(noted).rejects.toMatchObject({ message: 'the store does not answer' }),
-    jest.advanceTimersByTimeAsync(5_000),
-  ]);
-  jest.useRealTimers();
+  try {
+    const { noted } = held.becomePatient();
+    await Promise.all([
+      expect(noted).rejects.toMatchObject({ message: 'the store does not answer' }),
+      jest.advanceTimersByTimeAsync(5_000),
+    ]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
 
 it('sees from its beginning on how others do, if its renewals follow without a gap', async () => {
