@@ -25,8 +25,11 @@ export type DeploymentConnection = Pick<NativeConnection, 'withDeadline' | 'work
 
 const CALL_MS = 5_000;
 const AGAIN_MS = 250;
-/** Back-off between wakes of a run that did not move because its sub-agent is at work. */
-const WAKE_AGAIN_MS = { first: 60_000, most: 60 * 60_000 };
+/**
+ * Longest gap between wakes of a run that did not move: its sub-agent is at work, or its task queue did
+ * not know of the current build yet.
+ */
+const WAKE_AGAIN_MOST_MS = 60 * 60_000;
 /** Gap between wakes: at most twenty a second. */
 const WAKE_GAP_MS = 50;
 
@@ -140,9 +143,9 @@ export function createMoveWaiting(
     for await (const { workflowId } of workflow.list({ query })) {
       if (signal.aborted) return;
       const runId = runOfWorkflow(workflowId);
-      const { at, pauseMs } = woken.get(runId ?? '') ?? { at: 0, pauseMs: WAKE_AGAIN_MS.first };
+      const { at, pauseMs } = woken.get(runId ?? '') ?? { at: 0, pauseMs: times.lookAgainMs };
       if (runId === undefined || at > now || !(await isWaiting(runId))) continue;
-      const next = Math.min(2 * pauseMs, WAKE_AGAIN_MS.most);
+      const next = Math.min(2 * pauseMs, WAKE_AGAIN_MOST_MS);
       woken.set(runId, { at: now + pauseMs, pauseMs: next });
       await wake(runId);
       await sleep(WAKE_GAP_MS, signal);
