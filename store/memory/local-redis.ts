@@ -1,6 +1,5 @@
 import { APPEND, LOAD, toCommands } from '../redis/backend.js';
 import type { Evaluate } from '../redis/scripts.js';
-import { WRITE_IF, WRITE_IF_FREEING } from '../redis/write-if.js';
 import { SINGLE, type Commands } from '../redis/commands.js';
 import { decideAppend } from './append.js';
 import type { Keyspace, Reply } from './keyspace.js';
@@ -39,12 +38,15 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     }
     return replies;
   };
-  const writeIf = (args: readonly string[]): number => {
-    let at = 1;
-    for (let checks = Number(args[0]); checks > 0; checks -= 1) {
+  /** See WRITE_IF. */
+  const writeIf = ([done = '', checks, ...args]: readonly string[]): number => {
+    let at = 0;
+    for (let check = 1; check <= Number(checks); check += 1) {
       const next = at + 2 + Number(args[at + 1]);
       const [name = '', ...rest] = args.slice(at + 2, next);
-      if (textOf(call(name, ...rest)) !== args[at]) return 0;
+      const reply = textOf(call(name, ...rest));
+      if (check === 1 && done !== '' && reply === done) return 1;
+      if (reply !== args[at]) return 0;
       at = next;
     }
     each(args, at);
@@ -52,23 +54,11 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
   };
   return async (script, keys, args) => {
     sweep();
-    const [root = '', files = ''] = keys;
-    if (script === WRITE_IF || script === WRITE_IF_FREEING) return writeIf(args);
     if (script === APPEND) return append(call, keys, args);
-    if (script === LOAD) {
-      const at = call('HMGET', root, 'v', 'seq', 'logBytes', 'status');
-      return [at, call('HGET', files, 'changes'), call('TIME'), each(args, 0)];
-    }
-    const [version = '', next = '', isThere, newest = '', logBytes = ''] = args;
-    const [v = '', seq = ''] = textsOf(call('HMGET', root, 'v', 'seq'));
-    const changes = textOf(call('HGET', files, 'changes'));
-    if (v === next) return 1;
-    const sequence = seq === '' ? '0' : seq;
-    if (`${v} ${newest === '' ? '*' : sequence} ${changes}` !== version) return 0;
-    each(args, 5);
-    if (newest === '') call('HSET', root, 'v', next);
-    else if (isThere === '1') call('HSET', root, 'v', next, 'seq', newest, 'logBytes', logBytes);
-    return 1;
+    if (script !== LOAD) return writeIf(args);
+    const [root = '', files = ''] = keys;
+    const at = call('HMGET', root, 'v', 'seq', 'logBytes', 'status');
+    return [at, call('HGET', files, 'changes'), call('TIME'), each(args, 0)];
   };
 }
 
@@ -94,7 +84,7 @@ function append(
   const { reply, writes, sequence, logBytes } = decideAppend('', found, args);
   if (writes.length > 0) call('HSET', record, 'seq', sequence, 'logBytes', logBytes);
   const keys: Record<string, string> = { record, writers, log, channel };
-  for (const [name = '', ...rest] of toCommands((_, place) => keys[place] ?? '', writes))
+  for (const [name, ...rest] of toCommands((_, place) => keys[place] ?? '', writes))
     call(name, ...rest);
   return reply;
 }

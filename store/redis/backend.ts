@@ -4,7 +4,8 @@ import { HelixError } from '../../protocol/errors.js';
 import { LAYOUT } from '../../session/record.js';
 import type { Backend, Commit } from '../change.js';
 import { fieldsOf, jsonOf, writerOf, type StreamEntry } from './entries.js';
-import { EACH, script, toArguments, type Evaluate } from './scripts.js';
+import { script, toArguments, type Evaluate } from './scripts.js';
+import { createWriteIf, type Check, type Write as Command } from './write-if.js';
 
 /**
  * load: reads at one moment.
@@ -40,39 +41,6 @@ while place <= #ARGV do
 end
 local at = redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes', 'status')
 return { at, redis.call('HGET', KEYS[2], 'changes'), redis.call('TIME'), replies }`);
-
-/**
- * commit: writes all or nothing, if the conversation still has the version on which the change was decided.
- *
- * Keys: the conversation's record, its files. Arguments: version, sequence (`*` for any) and changes of the files ·
- * name of this commit, the next version · 1 if the record exists afterwards · sequence and size of the log afterwards,
- * or nothing twice · commands that write, entries of the log first.
- *
- * @returns 1 if stored, now or by an earlier send of this commit · 0 if the version differs · -1 if the log has entries
- * at these ids
- */
-const COMMIT_CODE = `${EACH}
-local at = redis.call('HMGET', KEYS[1], 'v', 'seq')
-if at[1] == ARGV[2] then return 1 end
-local changes = redis.call('HGET', KEYS[2], 'changes') or ''
-local seq = ARGV[4] == '' and '*' or at[2] or '0'
-if (at[1] or '') .. ' ' .. seq .. ' ' .. changes ~= ARGV[1] then return 0 end
-local first = 6
-if ARGV[7] == 'XADD' then
-  local words = tonumber(ARGV[6])
-  local added = redis.pcall(unpack(ARGV, 7, 6 + words))
-  if type(added) == 'table' and added.err then
-    if string.find(added.err, 'equal or smaller', 1, true) then return -1 end
-    return added
-  end
-  first = 7 + words
-end
-each(first, function() end)
-if ARGV[4] == '' then redis.call('HSET', KEYS[1], 'v', ARGV[2])
-elseif ARGV[3] == '1' then redis.call('HSET', KEYS[1], 'v', ARGV[2], 'seq', ARGV[4], 'logBytes', ARGV[5]) end
-return 1`;
-export const COMMIT = script(COMMIT_CODE);
-export const COMMIT_FREEING = script(`#!lua flags=allow-oom\n${COMMIT_CODE}`);
 
 /**
  * append: adds a batch of messages to the log for the writer's current owner.
@@ -149,6 +117,7 @@ export interface BackendOptions {
 }
 
 export function createBackend({ evaluate, evaluateLarge, prefix, keep }: BackendOptions): Backend {
+  const writeIf = createWriteIf(evaluate);
   return {
     keep,
     load: async (conversationId, reads, isLarge) => {
@@ -161,7 +130,7 @@ export function createBackend({ evaluate, evaluateLarge, prefix, keep }: Backend
         loaded as [...[(string | null)[], string | null, [string, string], unknown[]]];
       if (foreign != null) throw new HelixError('corrupt_record', EARLIER);
       return {
-        version: `${version ?? ''} ${sequence ?? '0'} ${changes ?? ''}`,
+        version: `${version ?? ''} ${sequence ?? ''} ${changes ?? ''}`,
         recordVersion: `${version ?? ''} ${changes ?? ''}`,
         sequence: toNumber(sequence),
         logBytes: toNumber(logBytes),
@@ -171,26 +140,30 @@ export function createBackend({ evaluate, evaluateLarge, prefix, keep }: Backend
     },
     commit: async (conversationId, version, commit) => {
       const keys = keysOf(prefix, conversationId);
-      const [before = '', , changes = ''] = version.split(' ');
-      const isThere = leavesRecord(commit, before !== '');
-      const fixed = [
-        commit.mayGrow ? `${before} * ${changes}` : version,
-        randomBytes(9).toString('base64url'),
-        isThere ? '1' : '0',
-        ...(commit.mayGrow ? ['', ''] : [String(commit.sequence), String(commit.logBytes)]),
+      const [root, files] = [keys('', 'record'), keys('', 'files')];
+      const [before = '', sequence = '', changes = ''] = version.split(' ');
+      const next = randomBytes(9).toString('base64url');
+      const log = commit.mayGrow ? [] : ['seq', commit.sequence, 'logBytes', commit.logBytes];
+      const checks: Check[] = [
+        [before, 'HGET', root, 'v'],
+        ...(commit.mayGrow ? [] : [[sequence, 'HGET', root, 'seq'] as const]),
+        [changes, 'HGET', files, 'changes'],
       ];
-      const commands = toCommands(keys, commit.writes);
-      const script = commit.isFreeing ? COMMIT_FREEING : COMMIT;
-      const versioned = [keys('', 'record'), keys('', 'files')];
-      const stored = await evaluate(script, versioned, [
-        ...fixed,
-        ...commands.flatMap(toArguments),
-      ]);
-      if (stored === 1) return 'stored';
-      return stored === -1 ? 'behind' : 'stale';
+      const writes = toCommands(keys, commit.writes);
+      if (leavesRecord(commit, before !== '')) writes.push(['HSET', root, 'v', next, ...log]);
+      const { isFreeing } = commit;
+      try {
+        return (await writeIf(checks, writes, { isFreeing, done: next })) ? 'stored' : 'stale';
+      } catch (error) {
+        if (error instanceof Error && error.message.includes(ID_EXISTS)) return 'behind';
+        throw error;
+      }
     },
   };
 }
+
+/** Part of the message with which Redis refuses an entry whose id is not above all others. */
+const ID_EXISTS = 'equal or smaller';
 
 /**
  * Parses a stored whole number; 0 if absent.
@@ -307,7 +280,7 @@ function toEntry([id, fields]: StreamEntry): Entry {
 }
 
 /** Returns the commands of writes, with the publication of their entries. */
-export function toCommands(keys: Keys, writes: readonly Write[]): string[][] {
+export function toCommands(keys: Keys, writes: readonly Write[]): Command[] {
   const added = writes.filter((write) => write[0] === 'add');
   const commands = writes.flatMap((write) => toWrites(keys, write));
   const [first] = added;
@@ -324,26 +297,26 @@ export function toCommands(keys: Keys, writes: readonly Write[]): string[][] {
 /** Maximum number of words of one command, which a script takes from its stack. Even, for fields with their values. */
 const MOST_WORDS = 1_000;
 
-function inParts(command: readonly string[], words: readonly string[]): string[][] {
-  const parts: string[][] = [];
+function inParts(command: string, key: string, words: readonly string[]): Command[] {
+  const parts: Command[] = [];
   for (let at = 0; at < words.length; at += MOST_WORDS)
-    parts.push([...command, ...words.slice(at, at + MOST_WORDS)]);
+    parts.push([command, key, ...words.slice(at, at + MOST_WORDS)]);
   return parts;
 }
 
 const KEPT = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'];
 const FILES = ['files', 'fileBytes'];
 
-function toWrites(keys: Keys, write: Write): string[][] {
+function toWrites(keys: Keys, write: Write): Command[] {
   switch (write[0]) {
     case 'set':
-      return inParts(['HSET', keys(write[2], write[1])], write.slice(3));
+      return inParts('HSET', keys(write[2], write[1]), write.slice(3));
     case 'unset':
-      return inParts(['HDEL', keys(write[2], write[1])], write.slice(3));
+      return inParts('HDEL', keys(write[2], write[1]), write.slice(3));
     case 'drop':
       return [['UNLINK', keys(write[2], write[1])]];
     case 'push':
-      return inParts(['RPUSH', keys(write[1], 'rows')], write.slice(2));
+      return inParts('RPUSH', keys(write[1], 'rows'), write.slice(2));
     case 'trim': {
       const [key, last] = [keys(write[1], 'rows'), write[2] - 1];
       return [last < 0 ? ['UNLINK', key] : ['LTRIM', key, '0', String(last)]];
@@ -354,7 +327,7 @@ function toWrites(keys: Keys, write: Write): string[][] {
     }
     case 'remove': {
       const [, ...sequences] = write;
-      return inParts(['XDEL', keys('', 'log')], sequences.map(idOf));
+      return inParts('XDEL', keys('', 'log'), sequences.map(idOf));
     }
     case 'trimLog':
       return [['XTRIM', keys('', 'log'), 'MINID', idOf(write[1])]];
@@ -395,7 +368,7 @@ function idOf(sequence: number): string {
 }
 
 /** @param ms never if absent */
-function toExpiry(key: string, ms?: number): string[] {
+function toExpiry(key: string, ms?: number): Command {
   return ms === undefined ? ['PERSIST', key] : ['PEXPIRE', key, String(ms)];
 }
 

@@ -1,9 +1,17 @@
 import { untilDone } from '../change.js';
-import { EACH, script, toArguments, type Evaluate } from './scripts.js';
+import { script, toArguments, type Evaluate } from './scripts.js';
 
 /** A read and the reply that it must still give; `''` for a missing value. */
 export type Check = readonly [reply: string, command: 'HGET' | 'ZSCORE', key: string, name: string];
 export type Write = readonly [command: string, key: string, ...args: (string | number)[]];
+
+/** Options of a conditional write. */
+interface Options {
+  /** True if a full Redis accepts it too. */
+  isFreeing?: boolean;
+  /** The reply to the first check once these writes were made, by which a repeated request is recognised. */
+  done?: string;
+}
 
 /**
  * Writes to keys of one slot: all of them, or none if a check fails.
@@ -12,34 +20,42 @@ export type Write = readonly [command: string, key: string, ...args: (string | n
 export type WriteIf = (
   checks: readonly Check[],
   writes: readonly Write[],
-  options?: { isFreeing?: boolean },
+  options?: Options,
 ) => Promise<boolean>;
 
 /**
  * write if: writes, if the reads still give the replies on which the change was decided.
  *
- * Keys: one of the slot. Arguments: number of checks · for each the reply, the number of words of its command, and the
- * words · commands that write.
+ * Keys: one of the slot. Arguments: the reply to the first check once the writes were made, or nothing · number of
+ * checks · for each the reply, the number of words of its command, and the words · commands that write, each preceded
+ * by its number of words. Entries of a log come first: an id that exists is refused before anything is written.
  *
- * @returns 1 if written · 0 if a reply differs
+ * @returns 1 if written, now or by an earlier send · 0 if a reply differs
  */
-const WRITE_IF_CODE = `${EACH}
-local at = 2
-for _ = 1, tonumber(ARGV[1]) do
+const WRITE_IF_CODE = `
+local at = 3
+for check = 1, tonumber(ARGV[2]) do
   local last = at + 1 + tonumber(ARGV[at + 1])
-  if (redis.call(unpack(ARGV, at + 2, last)) or '') ~= ARGV[at] then return 0 end
+  local reply = redis.call(unpack(ARGV, at + 2, last)) or ''
+  if check == 1 and ARGV[1] ~= '' and reply == ARGV[1] then return 1 end
+  if reply ~= ARGV[at] then return 0 end
   at = last + 1
 end
-each(at, function() end)
+while at <= #ARGV do
+  local last = at + tonumber(ARGV[at])
+  redis.call(unpack(ARGV, at + 1, last))
+  at = last + 1
+end
 return 1`;
 export const WRITE_IF = script(WRITE_IF_CODE);
 export const WRITE_IF_FREEING = script(`#!lua flags=allow-oom\n${WRITE_IF_CODE}`);
 
 export function createWriteIf(evaluate: Evaluate): WriteIf {
-  return async (checks, writes, { isFreeing = false } = {}) => {
+  return async (checks, writes, { isFreeing = false, done = '' } = {}) => {
     const [first] = writes;
     if (first === undefined) return true;
     const args = [
+      done,
       String(checks.length),
       ...checks.flatMap(([reply, ...read]) => [reply, ...toArguments(read)]),
       ...writes.flatMap((write) => toArguments(write.map((word) => String(word).toWellFormed()))),
