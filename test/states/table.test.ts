@@ -44,17 +44,19 @@ async function cellOf(where: string, reach: Reach, happen: Happen): Promise<stri
   return after === before ? reply : `${reply} → ${after}`;
 }
 
-/** Returns the table as markdown, with a section per state and a line per event. */
+/** Returns a section for each event, with a line for each outcome and the states in which it is the outcome. */
 async function toTable(): Promise<string> {
   const sections: string[] = [];
-  for (const [state, reach] of Object.entries(TABLE_STATES)) {
-    const lines: string[] = [];
-    for (const [event, happen] of Object.entries(TABLE_EVENTS)) {
-      lines.push(`| ${event} | ${await cellOf(`${state}, ${event}`, reach, happen)} |`);
+  for (const [event, happen] of Object.entries(TABLE_EVENTS)) {
+    const states = new Map<string, string[]>();
+    for (const [state, reach] of Object.entries(TABLE_STATES)) {
+      const outcome = await cellOf(`${state}, ${event}`, reach, happen);
+      states.set(outcome, [...(states.get(outcome) ?? []), state]);
     }
-    sections.push([`## ${state}`, '', '| Event | Outcome |', '|---|---|', ...lines].join('\n'));
+    const lines = [...states].map(([outcome, of]) => `  ${outcome}: ${of.join(' | ')}`);
+    sections.push([event, ...lines].join('\n'));
   }
-  return sections.join('\n\n');
+  return sections.join('\n');
 }
 
 /** UPDATE_STATES=1 writes this file. */
@@ -63,6 +65,5 @@ const file = fileURLToPath(new URL('./outcomes.txt', import.meta.url));
 it('the recorded outcome of every event in every state is what the code does', async () => {
   const table = `${await toTable()}\n`;
   if (process.env['UPDATE_STATES'] !== undefined) await writeFile(file, table);
-  expect(table).not.toMatch(/\|\s*\|\n/);
   expect(await readFile(file, 'utf8')).toBe(table);
 });
