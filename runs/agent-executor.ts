@@ -1,9 +1,4 @@
-import {
-  Client,
-  type ClientOptions,
-  type Connection,
-  type ConnectionLike,
-} from '@temporalio/client';
+import { Client, type ClientOptions, type ConnectionLike } from '@temporalio/client';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { ConfigurationError } from '../protocol/errors.js';
 import type { RunMeter } from '../protocol/telemetry.js';
@@ -12,23 +7,19 @@ import { joinStores } from '../store/contract/shared-data.js';
 import type { Times } from '../protocol/times.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
-import { createRuns } from './create-runs.js';
-import { lastOfEach, tracerOf, type RunsExtension, hasCodec, withCodecs } from './extension.js';
+import { hasCodec, lastOfEach, withCodecs, type RunsExtension } from './extension.js';
 import { createExecutorOf, type AgentExecutor } from './executor-of.js';
 import { lastPoll, POLL_MS, createWorkerList } from './workers.js';
-import { createRunWorkflows } from './run-workflows.js';
-import { registerSearchAttributes } from './search-attributes.js';
 import { withinDeadline } from './temporal-calls.js';
+import { createTemporalRuns } from './temporal-runs.js';
 
 /** Runs agents on Temporal. Runs also begin while Temporal is away; workers start them later. */
 export type TemporalAgentExecutor = AgentExecutor;
 
 export type ExecutorOptions = ExecutorSettings & (OwnClient | ReadyClient);
 
-type ExecutorConnection = ConnectionLike & Pick<Connection, 'operatorService' | 'withDeadline'>;
-
 interface OwnClient {
-  connection: ExecutorConnection;
+  connection: ConnectionLike;
   /** Default `default`. */
   namespace?: string;
   /** Same as for Temporal's `Client`; the workers need the same converter. */
@@ -99,25 +90,9 @@ export async function createAgentExecutor(
     throw new ConfigurationError('The client needs the codec of the extension as well.');
   }
   const { namespace } = client.options;
-  const connection = client.connection as ExecutorConnection;
-  const tracer = tracerOf(extensions);
-  const workflows = createRunWorkflows(client, taskQueue, stores.store, tracer, options.times);
-  const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
-  const runs = createRuns({
-    store: stores.store,
-    streamManager: stores.streamManager,
-    workflows,
-    temporal: { client, taskQueue, searchAttributes },
-    extensions,
-    agents,
-    searchAttributes,
-    sealsFailures: hasCodec(client),
-    modelName: options.modelName,
-    sessionUrl: options.sessionUrl,
-    meter: options.meter,
-    times: options.times,
-    logger,
-  });
+  const { modelName, sessionUrl, meter, times } = options;
+  const deps = { ...stores, extensions, agents, modelName, sessionUrl, meter, times, logger };
+  const { runs } = await createTemporalRuns(client, taskQueue, deps);
   const checks = createTemporalChecks(client, namespace, taskQueue);
   const { leases } = stores.store;
   const readWorkers = createWorkerList({ client, taskQueue, leases });

@@ -9,7 +9,7 @@ import type { CustomState } from '../store/contract/documents.js';
 import type { UserMessage } from '../store/contract/runs.js';
 import { toStoredJson } from '../store/record/stored-json.js';
 import { toUserMessage } from '../store/record/user-message.js';
-import { messageTooLarge } from './refusals.js';
+import { refusal } from './refusals.js';
 
 /**
  * The input of a run: a text, a text with the session's new state, or messages. The program, not a
@@ -64,7 +64,7 @@ function toMessage(input: UserInputMessage, metadata?: Record<string, unknown>):
     ...(providerOptions !== undefined && { providerOptions }),
   };
   if (Buffer.byteLength(JSON.stringify([row.parts, data])) > LIMITS.userMessageBytes) {
-    throw messageTooLarge(id);
+    throw refusal('message_too_large', { id });
   }
   return toUserMessage(row);
 }

@@ -4,7 +4,7 @@ import { isTerminal } from '../protocol/run.js';
 import { noteBeside } from '../store/contract/due.js';
 import type { BeginInput, BeginResult, RunRecord } from '../store/contract/runs.js';
 import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
-import { noSuchAgent } from './refusals.js';
+import { refusal } from './refusals.js';
 import type { ExecuteInput, Runs } from './runs.js';
 import type { Starts } from './starts.js';
 import type { Stops } from './stops.js';
@@ -39,7 +39,7 @@ export function createBegins(
 
   function requireAgent(agent: string): void {
     if (deps.carriesOut !== true || agents.has(agent)) return;
-    throw noSuchAgent();
+    throw refusal('agent_not_found');
   }
 
   /** Checks with the first run that store and streams share data; addresses do not show it. */

@@ -14,13 +14,7 @@ import { toUserMessage } from '../store/record/user-message.js';
 import { toAct } from './record/acts.js';
 import { isUncontinued } from './record/run-standing.js';
 import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
-import {
-  notFound,
-  noSuchCheckpoint,
-  noSuchMessage,
-  sessionExists,
-  requireStoredId,
-} from './refusals.js';
+import { refusal, requireStoredId } from './refusals.js';
 import type { AdoptInput, BranchInput, ForkInput, Runs } from './runs.js';
 import { copyFiles, type Uploads } from './uploads.js';
 
@@ -40,7 +34,7 @@ export function createBranch(
   return async (input) => {
     const { sessionId, by, nonce = newNonce() } = input;
     const record = await sessions.read(sessionId);
-    if (record === undefined) throw notFound();
+    if (record === undefined) throw refusal('not_found');
     const newSessionId =
       input.newSessionId ?? toStoredSessionId(`s-${randomUUID()}`, record.tenant);
     const chosen = await chooseRows(input);
@@ -51,7 +45,7 @@ export function createBranch(
     const { agent, owner, tenant } = record;
     const asker = toActingPerson(input, tenant);
     const askers = await askersOf(sessionId, chosen, asker);
-    if ((await sessions.read(newSessionId)) !== undefined) throw sessionExists();
+    if ((await sessions.read(newSessionId)) !== undefined) throw refusal('session_exists');
     const copy = { from: sessionId, to: newSessionId, owner: { owner, tenant }, rows: chosen };
     const { rows, ids } = uploads
       ? await copyFiles(store, uploads.upload, copy)
@@ -75,7 +69,7 @@ export function createBranch(
     });
     if (kind === 'exists') {
       for (const id of ids) await uploads?.removeFile(newSessionId, id);
-      throw sessionExists();
+      throw refusal('session_exists');
     }
     return { sessionId: newSessionId };
   };
@@ -93,11 +87,11 @@ export function createBranch(
     }
     if (checkpointId !== undefined) {
       const checkpoint = await checkpoints.get(sessionId, checkpointId);
-      if (checkpoint === null) throw noSuchCheckpoint();
+      if (checkpoint === null) throw refusal('checkpoint_not_found');
       return withoutOpenCalls(rows.slice(0, endOfStep(rows, checkpoint.messageCount)));
     }
     const end = messageIndex === undefined ? rows.length : endOfMessage(rows, messageIndex);
-    if (end === undefined) throw noSuchMessage();
+    if (end === undefined) throw refusal('message_not_found');
     return withoutOpenCalls(rows.slice(0, end));
   }
 

@@ -16,7 +16,7 @@ import type { Store } from '../store/contract/store.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { readInput, readState } from './agent-input.js';
 import type { PreparedRuns } from './begins.js';
-import { toBeginRefusal, runOfMessage } from './refusals.js';
+import { refusal, runOfMessage, toRefusal } from './refusals.js';
 import { readEndedResult, type AgentResult } from './run-result.js';
 import type { Runs } from './runs.js';
 
@@ -42,7 +42,7 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
     const storedId = toStoredSessionId(sessionId, tenantId);
     const record = await store.sessions.read(storedId);
     const isTheirs = record?.owner === userId && (record.tenant ?? '') === (tenantId ?? '');
-    if (record !== undefined && !isTheirs) throw toBeginRefusal(sessionId, { kind: 'foreign' });
+    if (record !== undefined && !isTheirs) throw refusal('not_found');
     return { storedId, record };
   }
 
@@ -67,9 +67,8 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
       keepsQuestions: whenBusy !== 'abandon',
     });
     // A queued message is accepted, too: behind others, or by an earlier try.
-    if (!['begun', 'accepted', 'queued'].includes(result.kind)) {
-      throw toBeginRefusal(request.sessionId, result as Parameters<typeof toBeginRefusal>[1]);
-    }
+    const isAccepted = result.kind === 'accepted' || result.kind === 'queued';
+    if (result.kind !== 'begun' && !isAccepted) throw toRefusal(request.sessionId, result);
     const runId =
       result.kind === 'begun' ? result.run.runId : await runOfMessage(store, sessionId, messageId);
     const start = await runs.startOf(sessionId, runId);

@@ -17,9 +17,6 @@ export interface RunsDeps {
   agents: AgentRegistry;
   /** Absent if Temporal does not execute the runs. */
   temporal?: RunsHost['temporal'];
-  searchAttributes: boolean;
-  /** True with a payload codec, so that texts of failures are encrypted as well. */
-  sealsFailures?: boolean;
   /** For operators: the model's name, and the page that shows a conversation. */
   modelName?: string;
   sessionUrl?: (sessionId: string, runId: string) => string;

@@ -13,7 +13,7 @@ import type { StreamManager } from '../store/log/stream-manager.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { readInput, readState, type AgentInput } from './agent-input.js';
 import type { AnswerOptions } from './record/answers.js';
-import { toBeginRefusal, runOfMessage, requireStoredId } from './refusals.js';
+import { toRefusal, runOfMessage, requireStoredId } from './refusals.js';
 import { resumeSession, type ResumeOptions } from './reruns.js';
 import {
   createRunHandle,
@@ -146,7 +146,7 @@ export function createExecutorOf(deps: {
         startAt,
       });
       if (result.kind === 'begun') return handleOf(sessionId, result.run.runId);
-      if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
+      if (result.kind !== 'accepted') throw toRefusal(sessionId, result);
       return handleOf(sessionId, await runOfMessage(store, sessionId, messages.at(-1)?.id ?? ''));
     },
     getHandle: async (sessionId, runId) => {

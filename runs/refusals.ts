@@ -1,65 +1,57 @@
-import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
-import type { BeginResult } from '../store/contract/runs.js';
-import type { Store } from '../store/contract/store.js';
+import { AgentAlreadyRunningError, HelixError, type ErrorCode } from '../protocol/errors.js';
 import { isStoredSessionId } from '../protocol/ids.js';
+import type { BeginResult, Runs } from '../store/contract/runs.js';
+import type { Store } from '../store/contract/store.js';
 
-export function toBeginRefusal(
+const TEXTS = {
+  agent_mismatch: 'This conversation is with another agent.',
+  agent_not_found: 'There is no agent of that name.',
+  checkpoint_not_found: 'This conversation has no such checkpoint.',
+  message_conflict: 'This message was sent before, with other content.',
+  message_not_found: 'This conversation has no such message.',
+  message_too_large: 'The message is too large.',
+  // Strangers get the same error, so that they learn nothing.
+  not_found: 'There is no such conversation.',
+  not_resumable: 'There is nothing to continue.',
+  queue_full: 'Too many messages wait in this conversation.',
+  session_exists: 'A conversation with that id exists already.',
+  stale_run: 'Another run is the newest of this conversation.',
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
+export function refusal(code: keyof typeof TEXTS, detail?: object): HelixError {
+  return new HelixError(code, TEXTS[code], { detail });
+}
+
+type ReplyOf<Change extends 'resume' | 'rewind'> = Awaited<ReturnType<Runs[Change]>>;
+
+/** Converts the reply of the store to a change that began no run. */
+export function toRefusal(
   sessionId: string,
-  result: Exclude<BeginResult, { kind: 'begun' | 'accepted' }>,
+  reply:
+    | Exclude<BeginResult, { kind: 'begun' | 'accepted' }>
+    | Exclude<ReplyOf<'resume'>, { kind: 'resumed' | 'active' }>
+    | Exclude<ReplyOf<'rewind'>, { kind: 'rewound' }>,
 ): HelixError {
-  switch (result.kind) {
+  switch (reply.kind) {
     // The message was accepted and is answered in its turn; it has no run yet.
     case 'queued':
     case 'steered':
     case 'interrupting':
     case 'busy':
       return new AgentAlreadyRunningError(sessionId);
-    case 'queue_full':
-      return new HelixError('queue_full', 'Too many messages wait in this conversation.');
     case 'conflict':
-      return messageConflict(result.messageId);
+      return refusal('message_conflict', { messageId: reply.messageId });
     case 'agent_mismatch':
-      return agentMismatch(result.agent);
+      return refusal('agent_mismatch', { agent: reply.agent });
+    case 'stale_run':
+      return refusal('stale_run', { runId: reply.runId });
+    case 'final':
+      return refusal('not_resumable', { status: reply.status });
     case 'foreign':
-      return notFound();
+      return refusal('not_found');
+    default:
+      return refusal(reply.kind);
   }
-}
-
-/** Strangers get the same error, so that they learn nothing. */
-export function notFound(): HelixError {
-  return new HelixError('not_found', 'There is no such conversation.');
-}
-
-export function messageConflict(messageId: string): HelixError {
-  return new HelixError('message_conflict', 'This message was sent before, with other content.', {
-    detail: { messageId },
-  });
-}
-
-export function agentMismatch(agent: string): HelixError {
-  return new HelixError('agent_mismatch', 'This conversation is with another agent.', {
-    detail: { agent },
-  });
-}
-
-export function noSuchAgent(): HelixError {
-  return new HelixError('agent_not_found', 'There is no agent of that name.');
-}
-
-export function noSuchMessage(): HelixError {
-  return new HelixError('message_not_found', 'This conversation has no such message.');
-}
-
-export function noSuchCheckpoint(): HelixError {
-  return new HelixError('checkpoint_not_found', 'This conversation has no such checkpoint.');
-}
-
-export function sessionExists(): HelixError {
-  return new HelixError('session_exists', 'A conversation with that id exists already.');
-}
-
-export function messageTooLarge(id: string): HelixError {
-  return new HelixError('message_too_large', 'The message is too large.', { detail: { id } });
 }
 
 /** @throws HelixError `validation_error` for an id that no client may choose */

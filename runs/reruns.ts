@@ -1,3 +1,4 @@
+import type { Actor } from '../protocol/actor.js';
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
 import { toActingPerson } from '../protocol/responder.js';
 import type { RunRecord } from '../store/contract/runs.js';
@@ -7,11 +8,9 @@ import { toAct } from './record/acts.js';
 import { readInput, type AgentInput } from './agent-input.js';
 import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
 import type { ResumeInput, ResumeResult, Resumability, RetryInput, Runs } from './runs.js';
-import { messageConflict, notFound, noSuchCheckpoint, noSuchMessage } from './refusals.js';
+import { refusal, toRefusal } from './refusals.js';
 import type { Starts } from './starts.js';
 import type { Stops } from './stops.js';
-
-type Rewinding = RetryInput & { action?: Extract<AuditAction, 'resume' | 'retry'> };
 
 /** Creates further runs of a turn: writes the record, then starts the workflow. */
 export function createReruns(
@@ -26,51 +25,50 @@ export function createReruns(
 
   async function existing(sessionId: string): Promise<SessionRecord> {
     const record = await store.sessions.read(sessionId);
-    if (record === undefined) throw notFound();
+    if (record === undefined) throw refusal('not_found');
     return record;
   }
 
-  async function continueRun(input: ResumeInput, record: SessionRecord): Promise<ResumeResult> {
-    const { sessionId, runId, by, reason, mode } = input;
-    deps.requireAgent(record.agent);
+  /** Has the sweeper check the run that is about to be stored; returns what names it. */
+  async function announce(
+    action: Extract<AuditAction, 'resume' | 'retry'>,
+    { by, reason, ...actor }: Actor & { reason?: string | undefined },
+    { sessionId, agent, tenant }: SessionRecord,
+  ) {
+    deps.requireAgent(agent);
     await store.due.note(sessionId, FIRST_SWEEP_MS);
-    const asker = toActingPerson(input, record.tenant);
-    const result = await store.runs.resume({
+    return {
       sessionId,
       nonce: newNonce(),
-      asker,
+      by,
+      asker: toActingPerson({ by, ...actor }, tenant),
+      now: Date.now(),
+      act: toAct(action, { by, ...actor }, { reason }),
+    };
+  }
+
+  async function continueRun(
+    { runId, mode, ...input }: ResumeInput,
+    record: SessionRecord,
+  ): Promise<ResumeResult> {
+    const result = await store.runs.resume({
+      ...(await announce('resume', input, record)),
       mode: mode === 'with_confirmation' ? mode : 'continue',
       runId,
-      by,
-      now: Date.now(),
-      act: toAct('resume', input, { reason }),
     });
-    switch (result.kind) {
-      case 'resumed':
-        launch(result.run, record.tenant);
-        return result;
-      case 'active':
-        if (record.resume !== undefined && record.resumeTaken !== true) {
-          await wake(record.runId).catch(lostSignal(result.runId));
-        }
-        return result;
-      case 'stale_run':
-        throw staleRun(result.runId);
-      case 'final':
-        throw new HelixError('not_resumable', 'There is nothing to continue.', {
-          detail: { status: result.status },
-        });
-      case 'not_found':
-        throw notFound();
+    if (result.kind === 'resumed') launch(result.run, record.tenant);
+    else if (result.kind !== 'active') throw toRefusal(record.sessionId, result);
+    else if (record.resume !== undefined && record.resumeTaken !== true) {
+      await wake(record.runId).catch(lostSignal(result.runId));
     }
+    return result;
   }
 
   async function continueWithMessage(
-    { sessionId, messages = [], ...input }: ResumeInput,
-    { agent, owner, tenant, runId }: SessionRecord,
+    { messages = [], ...input }: ResumeInput,
+    { sessionId, agent, owner, tenant, runId }: SessionRecord,
   ): Promise<ResumeResult> {
     if (messages.length === 0) throw new HelixError('nothing_to_do', 'There is no message.');
-    const { by } = input;
     const asker = toActingPerson(input, tenant);
     const result = await execute({
       sessionId,
@@ -78,113 +76,62 @@ export function createReruns(
       owner,
       tenant,
       messages,
-      resumed: { by },
+      resumed: { by: input.by },
       ...(asker && { askers: [asker] }),
     });
-    switch (result.kind) {
-      case 'begun':
-        return { kind: 'resumed', run: result.run };
-      case 'accepted':
-        return { kind: 'active', runId };
-      case 'queued':
-        return { kind: 'active', runId: result.begun?.runId ?? runId };
-      case 'busy':
-      case 'queue_full':
-      case 'steered':
-      case 'interrupting':
-        throw new AgentAlreadyRunningError(sessionId);
-      case 'conflict':
-        throw messageConflict(result.messageId);
-      case 'foreign':
-      case 'agent_mismatch':
-        // The session was erased after the read, and another owner has begun it again.
-        throw notFound();
-    }
-  }
-
-  /** Interrupts a waiting run, since the calls of a repeated turn need no answers. */
-  async function stopWaiting({ sessionId, runId: wanted, by }: RetryInput): Promise<SessionRecord> {
-    const record = await existing(sessionId);
-    if (wanted !== undefined && wanted !== record.runId) throw staleRun(record.runId);
-    if (record.stream !== 'paused') return record;
-    const { runId, queued } = record;
-    // The end of this run would begin the turn of the queued messages.
-    if (queued > 0) throw new AgentAlreadyRunningError(sessionId);
-    await stop(sessionId, { mode: 'interrupt', runId, reason: 'superseded', by });
-    return existing(sessionId);
+    if (result.kind === 'begun') return { kind: 'resumed', run: result.run };
+    if (result.kind === 'accepted') return { kind: 'active', runId };
+    if (result.kind === 'queued') return { kind: 'active', runId: result.begun?.runId ?? runId };
+    throw toRefusal(sessionId, result);
   }
 
   async function rewind(
-    { sessionId, checkpointId, messageId, messages, action = 'retry', ...input }: Rewinding,
-    { agent, runId, tenant }: SessionRecord,
+    action: 'resume' | 'retry',
+    { checkpointId, messageId, messages, ...input }: RetryInput,
+    record: SessionRecord,
   ): Promise<RunRecord> {
-    const { by, reason } = input;
-    deps.requireAgent(agent);
-    await store.due.note(sessionId, FIRST_SWEEP_MS);
-    const asker = toActingPerson(input, tenant);
     const result = await store.runs.rewind({
-      sessionId,
-      runId,
-      asker,
-      nonce: newNonce(),
-      by,
-      now: Date.now(),
-      act: toAct(action, input, { reason }),
+      ...(await announce(action, input, record)),
+      runId: record.runId,
       ...(checkpointId === undefined
         ? { mode: 'retry' as const, messageId, messages }
         : { mode: 'from_checkpoint' as const, checkpointId }),
     });
-    switch (result.kind) {
-      case 'rewound':
-        launch(result.run, tenant);
-        return result.run;
-      case 'busy':
-        throw new AgentAlreadyRunningError(sessionId);
-      case 'stale_run':
-        throw staleRun(result.runId);
-      case 'checkpoint_not_found':
-        throw noSuchCheckpoint();
-      case 'conflict':
-        throw messageConflict(result.messageId);
-      case 'message_not_found':
-        throw noSuchMessage();
-      case 'not_found':
-        throw notFound();
-    }
-  }
-
-  async function continueFromCheckpoint(
-    input: ResumeInput,
-    record: SessionRecord,
-  ): Promise<ResumeResult> {
-    const { runId, checkpointId } = input;
-    if (checkpointId === undefined) {
-      throw new HelixError('validation_error', 'Name the checkpoint to continue from.');
-    }
-    if (runId !== undefined && runId !== record.runId) throw staleRun(record.runId);
-    return {
-      kind: 'resumed',
-      run: await rewind({ ...input, checkpointId, action: 'resume' }, record),
-    };
+    if (result.kind !== 'rewound') throw toRefusal(record.sessionId, result);
+    launch(result.run, record.tenant);
+    return result.run;
   }
 
   return {
-    retry: async (input) => rewind(input, await stopWaiting(input)),
+    retry: async ({ runId, ...input }) => {
+      const record = await existing(input.sessionId);
+      requireNewest(record, runId);
+      if (record.stream !== 'paused') return rewind('retry', input, record);
+      const { sessionId, by } = input;
+      // The end of this run would begin the turn of the queued messages.
+      if (record.queued > 0) throw new AgentAlreadyRunningError(sessionId);
+      // The calls of a repeated turn need no answers.
+      const { runId: waiting } = record;
+      await stop(sessionId, { mode: 'interrupt', runId: waiting, reason: 'superseded', by });
+      return rewind('retry', input, await existing(sessionId));
+    },
     canResume: async (sessionId) => decideResume(await store.sessions.read(sessionId)),
     resume: async (input) => {
       const record = await existing(input.sessionId);
-      if (input.mode === 'with_message') return continueWithMessage(input, record);
-      return input.mode === 'from_checkpoint'
-        ? continueFromCheckpoint(input, record)
-        : continueRun(input, record);
+      const { mode, runId, ...wanted } = input;
+      if (mode === 'with_message') return continueWithMessage(input, record);
+      if (mode !== 'from_checkpoint') return continueRun(input, record);
+      if (wanted.checkpointId === undefined) {
+        throw new HelixError('validation_error', 'Name the checkpoint to continue from.');
+      }
+      requireNewest(record, runId);
+      return { kind: 'resumed', run: await rewind('resume', wanted, record) };
     },
   };
 }
 
-function staleRun(runId: string): HelixError {
-  return new HelixError('stale_run', 'Another run is the newest of this conversation.', {
-    detail: { runId },
-  });
+function requireNewest({ runId }: SessionRecord, wanted = runId): void {
+  if (wanted !== runId) throw refusal('stale_run', { runId });
 }
 
 /** Options of a resumption. */

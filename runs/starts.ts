@@ -8,6 +8,7 @@ import type { StartNext } from './record/listeners.js';
 import { startOf } from './record/run-standing.js';
 import { toHeld } from './agent-pauses.js';
 import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
+import { hasCodec } from './extension.js';
 import type { RunLabels } from './search-attributes.js';
 import type { Stops } from './stops.js';
 import { isRefusedForGood } from './temporal-calls.js';
@@ -46,7 +47,8 @@ export interface Starts {
 const MOST_AT_ONCE = 200;
 
 export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Starts {
-  const { store, workflows, pauses, agents, tracer, endUnstarted, lostSignal, logger } = deps;
+  const { store, workflows, temporal, pauses, agents, tracer } = deps;
+  const { endUnstarted, lostSignal, logger } = deps;
   const leases = store.leases?.of(workflows.namespace);
   const starting = new Set<Promise<void>>();
   const others = new Set<Promise<void>>();
@@ -68,7 +70,7 @@ export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Star
       agent,
       turn,
       maxSteps,
-      searchAttributes: deps.searchAttributes,
+      searchAttributes: temporal?.searchAttributes === true,
       hasOutput: definition.outputSchema !== undefined,
       activities: definition.activities,
       // Either all workers hold leases or none does.
@@ -78,7 +80,8 @@ export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Star
       sessionUrl,
       traceparent: tracer?.request(),
       traceUrl,
-      sealsFailures: deps.sealsFailures,
+      // Texts of failures are encrypted as well then.
+      sealsFailures: temporal !== undefined && hasCodec(temporal.client),
       startAt,
       from,
     };

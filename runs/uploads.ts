@@ -7,7 +7,7 @@ import type { AddFileResult, StoredFile } from '../store/contract/files.js';
 import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import type { Admit } from './before-begin.js';
-import { notFound, sessionExists } from './refusals.js';
+import { refusal } from './refusals.js';
 
 export interface UploadInput extends SessionOwner {
   /** The conversation; it need not exist yet. */
@@ -70,7 +70,7 @@ export function createUploads({
         await charge(sessionId);
         done();
       }
-      if (result.kind === 'not_found') throw notFound();
+      if (result.kind === 'not_found') throw refusal('not_found');
       if (result.kind === 'exceeded') throw tooMany(result.what, result.limit);
       return result.file;
     },
@@ -119,7 +119,7 @@ export async function copyFiles(
       (error: unknown) => {
         const isForeign = HelixError.isInstance(error) && error.code === 'not_found';
         // Another owner has files under that id.
-        throw isForeign ? sessionExists() : error;
+        throw isForeign ? refusal('session_exists') : error;
       },
     );
     ids.push(copy.id);

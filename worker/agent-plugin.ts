@@ -14,13 +14,11 @@ import {
 import { createActivities, createToolHost, type ActivityDeps } from '../activities/index.js';
 import { createOwnerLookup } from '../activities/run-agent.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import { createRunWorkflows } from '../runs/run-workflows.js';
 import { createFindClosed, createSweep, startSweeper } from '../runs/sweep.js';
 import { createRelease } from '../runs/agent-pauses.js';
 import { createToolWork } from '../runs/tool-work.js';
-import { lastOfEach, hasCodec, withCodecs } from '../runs/extension.js';
-import { createRuns } from '../runs/create-runs.js';
-import { registerSearchAttributes } from '../runs/search-attributes.js';
+import { lastOfEach, withCodecs } from '../runs/extension.js';
+import { createTemporalRuns } from '../runs/temporal-runs.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import type { RunStatus } from '../protocol/run.js';
 import { NO_METER } from '../protocol/telemetry.js';
@@ -33,7 +31,6 @@ import type { SlotLimits } from '../protocol/fair-slots.js';
 import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import { createCalledRunActivities } from './called-run-activities.js';
 import type { FindTenant, WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
-import type { Liveness } from './liveness.js';
 import { createTakeOver } from './take-over.js';
 import { besideOf, createToolWorker, runBeside } from './tool-worker.js';
 import {
@@ -101,19 +98,16 @@ const SILENT: WorkerLogger = { info: () => undefined, warn: () => undefined };
 /** Creates the plugin that adds agents to a worker, without the extensions that every exported one has. */
 export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & BundlerPlugin {
   const { stores, services = {}, logger = SILENT, versioning, toolSlots = TOOL_SLOTS } = options;
+  const { modelName, sessionUrl, publicUrl, startWithinMs, times, fileHosts } = options;
   const extensions = lastOfEach(options.extensions);
   joinStores(stores);
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
-  let createTools: (() => Promise<Worker>) | undefined;
-  let parts: readonly WorkerParts[] = [];
+  let composed: Awaited<ReturnType<typeof compose>> | undefined;
   let createBeside: (() => Promise<Worker>)[] = [];
   let isDraining = (): boolean => false;
-  let held: Liveness | undefined;
-  const toolHost = createToolHost(logger);
-  let untilIdle = (): Promise<void> => Promise.resolve();
-  let whileItRuns: (signal: AbortSignal) => Promise<void>[] = () => [];
 
+  /** Returns the activities of a worker, and what runs beside and after it. */
   async function compose(worker: WorkerOptions) {
     const { connection, namespace = 'default', taskQueue, dataConverter } = worker;
     if (connection === undefined) {
@@ -130,75 +124,24 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
           options.meter ?? Runtime.instance().metricMeter,
           options.meterTenants === true ? findTenant : undefined,
         ) ?? NO_METER;
-    const { times } = options;
     const { unansweredMs } = stores;
     const judging = extensions.find(({ liveness }) => liveness !== undefined);
     // The lease starts only when the worker runs, since `Worker.create` may fail after this.
-    held = leases && judging?.liveness?.({ namespace, unansweredMs, times, logger, leases });
+    const held = leases && judging?.liveness?.({ namespace, unansweredMs, times, logger, leases });
     held?.countWith(meter);
-    const workflows = createRunWorkflows(client, taskQueue, stores.store, undefined, times);
-    const searchAttributes = await registerSearchAttributes(connection, namespace, logger);
-    const temporal = { client, taskQueue, searchAttributes };
-    const runs = createRuns({
-      ...stores,
-      workflows,
-      temporal,
-      extensions,
-      agents,
-      searchAttributes,
-      sealsFailures: hasCodec(client),
-      modelName: options.modelName,
-      sessionUrl: options.sessionUrl,
-      startWithinMs: options.startWithinMs,
-      times,
-      meter,
-      logger,
-    });
-    untilIdle = runs.idle;
-    const store = { ...stores.store, due: stores.store.due.of(workflows.fleet) };
-    const holder = `${hostname()}:${String(process.pid)}`;
+    const settings = { modelName, sessionUrl, startWithinMs, times, meter, logger };
+    const deps = { ...stores, extensions, agents, ...settings };
+    const { runs, workflows, temporal } = await createTemporalRuns(client, taskQueue, deps);
     const { fleet } = workflows;
-    const host = { store, agents, fleet, temporal, runs, workflows, meter, holder, times, logger };
-    parts = await partsOf(extensions, host);
-    const { startRun } = runs;
-    const pauses = store.pauses.of(fleet);
-    const { startWithinMs } = options;
-    const sweeps = [
-      createSweep({ store, runs, holder, times, logger }),
-      createFindClosed({ store, workflows, holder, times, logger }),
-      createRelease({ pauses, store, startRun, holder, startWithinMs, logger }),
-      ...parts.flatMap((part) => part.sweeps ?? []),
-    ];
-    const lease = held?.lease;
-    const judge = held?.judge;
-    whileItRuns = (signal) => [
-      ...(judge === undefined ? [] : [judge(signal, createTakeOver(client))]),
-      ...(options.sweep === false ? [] : sweeps.map((sweep) => sweepUntil(signal, sweep))),
-      ...(versioning?.makeCurrent === undefined || versioning.makeCurrent === false
-        ? []
-        : [announceVersion(connection, namespace, versioning, signal)]),
-      ...(versioning === undefined || versioning.behavior === 'AUTO_UPGRADE'
-        ? []
-        : [
-            sweepUntil(
-              signal,
-              createMoveWaiting(connection, client, versioning, {
-                ...{ wake: workflows.wake, times, signal },
-                isWaiting: async (runId) => {
-                  const record = await sessions.read(sessionOfRun(runId));
-                  return record?.runId === runId && WAITS.has(record.status);
-                },
-              }),
-            ),
-          ]),
-      ...parts.flatMap(({ whileItRuns: work }) => (work === undefined ? [] : [work(signal)])),
-    ];
+    const store = { ...stores.store, due: stores.store.due.of(fleet) };
+    const holder = `${hostname()}:${String(process.pid)}`;
+    const toolHost = createToolHost(logger);
     const activities = createActivities({
       ...stores,
       store,
       agents,
       services,
-      publicUrl: options.publicUrl,
+      publicUrl,
       startNext: runs.startNext,
       others: runs.listeners,
       uploads: runs.uploads,
@@ -207,17 +150,69 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       toolWork: createToolWork(client, taskQueue, logger),
       isDraining: () => isDraining(),
       toolSlots,
-      fileHosts: options.fileHosts,
+      fileHosts,
       extensions,
       toolHost,
-      lease,
+      lease: held?.lease,
       meter,
       logger,
       eagerSlots: toEagerSlots(worker, options),
     });
+    const host = { store, agents, fleet, temporal, runs, workflows, meter, holder, times, logger };
+    const parts = await partsOf(extensions, host);
+    const pauses = store.pauses.of(fleet);
+    const { startRun } = runs;
+    const sweeps = [
+      createSweep({ store, runs, holder, times, logger }),
+      createFindClosed({ store, workflows, holder, times, logger }),
+      createRelease({ pauses, store, startRun, holder, startWithinMs, logger }),
+      ...parts.flatMap((part) => part.sweeps ?? []),
+    ];
+    const isWaiting = async (runId: string): Promise<boolean> => {
+      const record = await sessions.read(sessionOfRun(runId));
+      return record?.runId === runId && WAITS.has(record.status);
+    };
+    const { wake } = workflows;
+
+    /** Makes the worker's version current, and moves runs that wait off a former one. */
+    function* keepVersion(signal: AbortSignal): Generator<Promise<void>> {
+      if (versioning === undefined || connection === undefined) return;
+      const { makeCurrent: rule = false, behavior } = versioning;
+      if (rule !== false) yield announceVersion(connection, namespace, versioning, signal);
+      if (behavior === 'AUTO_UPGRADE') return;
+      const ofRuns = { wake, times, signal, isWaiting };
+      yield sweepUntil(signal, createMoveWaiting(connection, client, versioning, ofRuns));
+    }
+
     const withRuns = createCalledRunActivities({ store: stores.store, agents, runs });
     const others = parts.map((part) => part.activities ?? {});
-    return { ...others.reduce(withActivities, { ...activities, ...withRuns }), ...activities };
+    return {
+      activities: {
+        ...others.reduce(withActivities, { ...activities, ...withRuns }),
+        ...activities,
+      },
+      lease: held?.lease,
+      createBeside: (configured: WorkerOptions) => [
+        () => createToolWorker(configured, activities.toolCall, toolSlots.total),
+        ...parts.flatMap(({ beside }) =>
+          beside ? [() => Worker.create({ ...besideOf(configured), ...beside })] : [],
+        ),
+      ],
+      whileItRuns: (signal: AbortSignal): Promise<void>[] => [
+        ...(held === undefined ? [] : [held.judge(signal, createTakeOver(client))]),
+        ...(options.sweep === false ? [] : sweeps.map((sweep) => sweepUntil(signal, sweep))),
+        ...keepVersion(signal),
+        ...parts.flatMap((part) => part.whileItRuns?.(signal) ?? []),
+      ],
+      end: async (): Promise<void> => {
+        // A conversation's next queued run may still be starting after the activity that ended the
+        // last one.
+        await withTimeout(SWEEP_END_MS, runs.idle()).catch(() => undefined);
+        await held?.lease.close();
+        await withTimeout(SWEEP_END_MS, closeAll(parts)).catch(() => undefined);
+        await withTimeout(SWEEP_END_MS, toolHost.close()).catch(() => undefined);
+      },
+    };
   }
 
   async function announceVersion(
@@ -249,19 +244,16 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     name: 'helix-temporal',
     configureWorker: async (given) => {
       const worker = withCodec(given);
-      const activities = { ...(await compose(worker)) };
+      composed = await compose(worker);
       const configured = {
         ...toSettings(options.cachedRuns),
         ...(worker.tuner === undefined && toSlots(options.modelSlots)),
         ...(versioning !== undefined && toDeploymentOptions(versioning)),
         ...worker,
         ...withSeal(worker),
-        activities: withActivities(worker.activities ?? {}, activities),
+        activities: withActivities(worker.activities ?? {}, composed.activities),
       };
-      createTools = () => createToolWorker(configured, activities.toolCall, toolSlots.total);
-      createBeside = parts.flatMap(({ beside }) =>
-        beside ? [() => Worker.create({ ...besideOf(configured), ...beside })] : [],
-      );
+      createBeside = composed.createBeside(configured);
       return withWorkflows(configured, options.workflows);
     },
     configureBundler: addAgentRun,
@@ -270,15 +262,14 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     runWorker: async (worker: Worker, next) => {
       isDraining = () => !UP.has(worker.getState());
       const life = new AbortController();
-      held?.lease.start();
-      const beside = whileItRuns(life.signal).map((work) =>
+      composed?.lease?.start();
+      const beside = (composed?.whileItRuns(life.signal) ?? []).map((work) =>
         work.catch((error: unknown) => {
           logger.warn({ err: error }, 'the worker runs without this');
         }),
       );
       try {
-        const others = [createTools, ...createBeside].filter((create) => create !== undefined);
-        const runAll = others.reduce<() => Promise<void>>(
+        const runAll = createBeside.reduce<() => Promise<void>>(
           (run, create) => () => runBeside(worker, create, run),
           () => next(worker),
         );
@@ -286,12 +277,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       } finally {
         life.abort();
         await Promise.all(beside);
-        // A conversation's next queued run may still be starting after the activity that ended the
-        // last one.
-        await withTimeout(SWEEP_END_MS, untilIdle()).catch(() => undefined);
-        await held?.lease.close();
-        await withTimeout(SWEEP_END_MS, closeAll(parts)).catch(() => undefined);
-        await withTimeout(SWEEP_END_MS, toolHost.close()).catch(() => undefined);
+        await composed?.end();
       }
     },
   };

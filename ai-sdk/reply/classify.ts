@@ -6,13 +6,12 @@ import type { OpenCall } from '../../store/contract/call-record.js';
 import type { UserMessage } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { toPendingCalls } from '../../store/record/session-summaries.js';
+import { refusal } from '../../runs/refusals.js';
 import { isAddressable, type AddressedAgents } from './access.js';
 import {
-  agentMismatch,
   agentRequired,
   agentUnavailable,
   copyIsBehind,
-  noSuchAgent,
   nothingToDo,
   notFound,
 } from './refusals.js';
@@ -116,11 +115,11 @@ function chooseAgent({
 }: Facts): string | undefined | { refusal: HelixError } {
   const { agent = session?.record.agent ?? defaultAgent } = request;
   if (request.agent !== undefined && !isAddressable(agents, request.agent)) {
-    return { refusal: noSuchAgent() };
+    return { refusal: refusal('agent_not_found') };
   }
   if (session !== undefined) {
     const own = session.record.agent;
-    if (agent !== own) return { refusal: agentMismatch(own) };
+    if (agent !== own) return { refusal: refusal('agent_mismatch', { agent: own }) };
     return isAddressable(agents, own) ? own : { refusal: agentUnavailable() };
   }
   const isNeeded = agent === undefined && request.messages.length > 0;

@@ -1,7 +1,12 @@
 import { HelixError } from '../../protocol/errors.js';
+import { refusal } from '../../runs/refusals.js';
 
 /** Refusals of the bridge, besides those of runs. Pure. */
-export { agentMismatch, messageTooLarge, noSuchAgent, notFound } from '../../runs/refusals.js';
+
+/** Strangers get the same error, so that they learn nothing. */
+export function notFound(): HelixError {
+  return refusal('not_found');
+}
 
 /** Refuses a client whose copy of a turn cannot be completed by adding to it. */
 export function copyIsBehind(): HelixError {

@@ -1,4 +1,4 @@
-import { toBeginRefusal } from '../../runs/refusals.js';
+import { toRefusal } from '../../runs/refusals.js';
 import type { Actor } from '../../protocol/actor.js';
 import { toPerson } from '../../protocol/responder.js';
 import type { BeginInput, RunRecord, UserMessage } from '../../store/contract/runs.js';
@@ -41,7 +41,7 @@ export async function startTurn(
     case 'accepted':
       return repeatTurn(chat, messages);
     default:
-      throw toBeginRefusal(sessionId, result);
+      throw toRefusal(sessionId, result);
   }
 }
 

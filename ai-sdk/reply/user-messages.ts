@@ -6,7 +6,8 @@ import { COMMON_METADATA_KEYS } from '../../protocol/wire-names.js';
 import { UserDataPart, type Row, type UserPart, type UserRow } from '../../protocol/rows.js';
 import type { UserMessage } from '../../store/contract/runs.js';
 import { contentOf } from '../../store/record/user-message.js';
-import { invalid, messageTooLarge } from './refusals.js';
+import { refusal } from '../../runs/refusals.js';
+import { invalid } from './refusals.js';
 import type { Store } from '../../store/contract/store.js';
 import { isOwner, type Caller } from './access.js';
 
@@ -90,9 +91,10 @@ function hashOf(id: string, parts: readonly UserPart[]): string {
     0,
   );
   // This check spares the encoding of text that is far too large.
-  if (chars > LIMITS.userMessageBytes) throw messageTooLarge(id);
+  if (chars > LIMITS.userMessageBytes) throw refusal('message_too_large', { id });
   const content = JSON.stringify(contentOf(parts));
-  if (Buffer.byteLength(content) > LIMITS.userMessageBytes) throw messageTooLarge(id);
+  if (Buffer.byteLength(content) > LIMITS.userMessageBytes)
+    throw refusal('message_too_large', { id });
   return createHash('sha256').update(content).digest('hex');
 }
 
@@ -130,7 +132,7 @@ function toDataParts(
   }
   if (data.length === 0) return undefined;
   const bytes = Buffer.byteLength(JSON.stringify([content, data]));
-  if (bytes > LIMITS.userMessageBytes) throw messageTooLarge(id);
+  if (bytes > LIMITS.userMessageBytes) throw refusal('message_too_large', { id });
   return data;
 }
 

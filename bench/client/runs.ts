@@ -2,8 +2,7 @@ import type { Client, WorkflowHandle } from '@temporalio/client';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { createRuns } from '../../runs/create-runs.js';
-import { createRunWorkflows } from '../../runs/run-workflows.js';
+import { createTemporalRuns } from '../../runs/temporal-runs.js';
 import type { Bench } from '../bench.js';
 import { untilFound } from '../clock.js';
 import { newSessionId } from './chat-client.js';
@@ -32,12 +31,10 @@ export async function performLongRun(
   { agent, taskQueue, text }: LongRun,
 ): Promise<FinishedRun> {
   const redis = openStores(servers.redisUrl);
-  const executor = createRuns({
+  const { runs: executor } = await createTemporalRuns(temporal, taskQueue, {
     store: redis.store,
     streamManager: redis.streamManager,
-    workflows: createRunWorkflows(temporal, taskQueue),
     agents: new AgentRegistry([agent]),
-    searchAttributes: true,
     logger: {
       warn: (_fields, message) => {
         say(message);

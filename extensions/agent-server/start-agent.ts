@@ -11,7 +11,7 @@ import {
   type Caller,
 } from '../../ai-sdk/index.js';
 import { readState } from '../../runs/agent-input.js';
-import { toBeginRefusal, runOfMessage, noSuchAgent } from '../../runs/refusals.js';
+import { refusal, runOfMessage, toRefusal } from '../../runs/refusals.js';
 import type {
   AgentStarted,
   StartAgentBody,
@@ -50,7 +50,7 @@ export async function startAgent(
   response.set(toReplyHeaders(sessionId, known));
   const agent = body.agent ?? body.agentType ?? known?.agent ?? deps.defaultAgent;
   if (agent === undefined) throw new HelixError('agent_required', 'Name an agent.');
-  if (!isAddressable(agents, agent)) throw noSuchAgent();
+  if (!isAddressable(agents, agent)) throw refusal('agent_not_found');
   const { metadata, state, startAt } = body;
   const messages = toUserMessages(toPosted(body), { metadata, allowedFileHosts, sessionId });
   await requireFiles(store, caller, storedId, messages);
@@ -66,7 +66,7 @@ export async function startAgent(
     startAt,
   });
   if (result.kind === 'begun') return toStarted(sessionId, result.run.runId);
-  if (result.kind !== 'accepted') throw toBeginRefusal(sessionId, result);
+  if (result.kind !== 'accepted') throw toRefusal(sessionId, result);
   return toStarted(sessionId, await runOfMessage(store, storedId, messages.at(-1)?.id ?? ''));
 }
 

@@ -147,7 +147,6 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     agents,
     meter,
     logger,
-    searchAttributes: false,
   });
   const holder = randomUUID();
   const sweep = createSweep({ store, runs, holder, logger });

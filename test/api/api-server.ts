@@ -97,7 +97,7 @@ export function startOnMemory({
   instead,
   ...options
 }: MemoryHost = {}): Promise<ApiServer> {
-  const made = createIdleRuns(stores, { searchAttributes: true, ...runs, agents });
+  const made = createIdleRuns(stores, { ...runs, agents });
   return startApi({
     stores,
     executor: { runs: { ...made, ...instead } },

@@ -177,7 +177,6 @@ it.each([
     pauses: { hold: no, isHeld: no },
     workflows: { namespace: 'default' },
     agents: new AgentRegistry([createTestAgent().agent]),
-    searchAttributes: false,
   } as never);
   expect(await startOf(run.sessionId, run.runId)).toMatchObject({ input: { hasLeases } });
 });

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
-import { AgentRegistry } from '../../agents/index.js';
-import { createRunWorkflows, type RunWorkflows } from '../../runs/run-workflows.js';
-import { createRuns } from '../../runs/create-runs.js';
+import { createRunWorkflows } from '../../runs/run-workflows.js';
+import { createIdleRuns } from '../support/idle-workflows.js';
 import { registerSearchAttributes } from '../../runs/search-attributes.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { newSessionId, userMessage } from '../support/session-driver.js';
@@ -54,16 +53,6 @@ const inputOf = (sessionId: string, runId: string) => ({
   searchAttributes: true,
 });
 
-function executorOver(workflows: RunWorkflows) {
-  return createRuns({
-    ...stores,
-    workflows,
-    agents: new AgentRegistry([agent]),
-    searchAttributes: true,
-    logger: { warn: () => undefined },
-  });
-}
-
 describe('a search attribute of another type', () => {
   it('a search attribute of another type is noticed, and runs start without attributes', async () => {
     await until('it is listed', isKnown);
@@ -112,7 +101,8 @@ describe('a search attribute of another type', () => {
 
 describe('a run that Temporal refuses for good', () => {
   it('a run that Temporal refuses for good ends with a typed error, and the next message is accepted', async () => {
-    const executor = executorOver(createRunWorkflows(client, 'q'.repeat(2_000)));
+    const workflows = createRunWorkflows(client, 'q'.repeat(2_000));
+    const executor = createIdleRuns(stores, { agents: [agent], workflows });
     const sessionId = newSessionId();
     const post = (id: string) =>
       executor.execute({

@@ -36,7 +36,6 @@ export function createIdleRuns(
     streamManager,
     agents: agents instanceof AgentRegistry ? agents : new AgentRegistry(agents),
     workflows: { ...IDLE_WORKFLOWS, ...workflows },
-    searchAttributes: false,
     logger: { warn: () => undefined },
     ...others,
   });

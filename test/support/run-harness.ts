@@ -4,13 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import { createRunWorkflows, type RunWorkflows } from '../../runs/run-workflows.js';
+import type { RunWorkflows } from '../../runs/run-workflows.js';
+import { createTemporalRuns } from '../../runs/temporal-runs.js';
 import { untilCallsEnd } from '../../runs/temporal-calls.js';
 import type { Deliveries } from '../../runs/deliveries.js';
 import { createSweep } from '../../runs/sweep.js';
-import { createRuns } from '../../runs/create-runs.js';
 import type { Runs } from '../../runs/runs.js';
-import { registerSearchAttributes } from '../../runs/search-attributes.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunNotices, type RunStatus } from '../../protocol/run.js';
 import { TIMES, type Times } from '../../protocol/times.js';
@@ -118,15 +117,10 @@ export async function createRunHarness(
   const client = new Client({ connection });
   const { store, streamManager } = stores;
   const registry = new AgentRegistry(agents);
-  const workflows = createRunWorkflows(client, taskQueue);
-  const searchAttributes = await registerSearchAttributes(connection, 'default');
-  const executor = createRuns({
+  const { runs: executor, workflows } = await createTemporalRuns(client, taskQueue, {
     store,
     streamManager,
-    workflows,
     agents: registry,
-    temporal: { client, taskQueue, searchAttributes },
-    searchAttributes,
     modelName: 'fake:1',
     sessionUrl: (sessionId) => `http://page/${sessionId}`,
     ...(notify !== undefined && {
