@@ -27,8 +27,6 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
   /** True if the turn has ended, or only a person can continue it. */
   isOver = false;
   #hasEvents = false;
-  /** Outcome of the turn so far; wire events do not contain it. */
-  #ending: 'completed' | 'interrupted' | 'failed' = 'completed';
 
   /** @param request requests the events after a sequence */
   constructor(
@@ -70,42 +68,30 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
       const event = JSON.parse(data) as StreamEvent;
       const sequence = id === undefined ? undefined : Number(id);
       const isNext = this.#hasEvents && this.#beginsTurn(event);
-      this.#add(event, sequence, parts);
+      const message = this.#toMessage(event);
+      if (message !== undefined) parts.push(...this.#convert(message));
       if (sequence !== undefined) this.#position = sequence;
       if (isNext || this.#rests(event, sequence)) {
-        this.#finish(parts);
+        this.isOver = true;
+        parts.push(...toCommon(this.#transformer.finalize().events));
         return parts;
       }
     }
     return parts;
   }
 
-  #add(event: StreamEvent, sequence: number | undefined, out: CommonStreamPart[]): void {
-    const message = this.#toMessage(event);
-    if (message === undefined) return;
+  #convert(message: StreamMessage): CommonStreamPart[] {
     this.#hasEvents = true;
-    if (isAbout(message, this.#sessionId)) this.#noteEnding(message);
-    const at = event.type === 'chunk' ? event.sequence : sequence;
-    // Wire events do not name the writer, so output of tools is distinguished by its call alone.
-    const writer = '';
-    const output =
-      at === undefined
-        ? this.#transformer.transform(message)
-        : this.#transformer.transform({ sequence: at, writer, message });
-    if (output.mustCut) throw new ReplyBrokenError('withdrawn');
-    out.push(...toCommon(output.events));
+    // A wire event does not name its writer, so a tool's output is known by its call alone.
+    const { events, mustCut } = this.#transformer.transform(message);
+    if (mustCut) throw new ReplyBrokenError('withdrawn');
+    return toCommon(events);
   }
 
-  /** Returns true for the beginning of another message of the same run. */
+  /** Returns true for the beginning of another message of the same run; sub-agents share the stream. */
   #beginsTurn(event: StreamEvent): boolean {
     if (event.type !== 'chunk') return false;
-    return event.chunk.type === 'turn_started' && isAbout(event.chunk, this.#sessionId);
-  }
-
-  #noteEnding(message: StreamMessage): void {
-    if (message.type === 'step_start' || message.type === 'run_resumed') this.#ending = 'completed';
-    else if (message.type === 'run_interrupted') this.#ending = 'interrupted';
-    else if (message.type === 'error' && !message.recoverable) this.#ending = 'failed';
+    return event.chunk.type === 'turn_started' && event.chunk.agentId === this.#sessionId;
   }
 
   #rests(event: StreamEvent, sequence = 0): boolean {
@@ -119,12 +105,10 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
       case 'chunk':
         return event.chunk;
       case 'end':
-        return { type: 'stream_end', ...common, status: this.#ending };
-      case 'fail': {
-        // An abort leaves no error in the stream.
-        const status = this.#ending === 'failed' ? 'failed' : 'aborted';
-        return { type: 'stream_end', ...common, status, error: event.error };
-      }
+        return { type: 'stream_end', ...common };
+      case 'fail':
+        // A failure has left its error in the stream; an abort leaves none.
+        return { type: 'stream_end', ...common, status: 'aborted' };
       case 'truncated': {
         const { truncatedAtStep, atSequence = 0 } = event;
         const marks = { truncatedAtStep, atSequence, lastRemoved: atSequence };
@@ -134,16 +118,6 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
         return undefined;
     }
   }
-
-  #finish(out: CommonStreamPart[]): void {
-    this.isOver = true;
-    out.push(...toCommon(this.#transformer.finalize().events));
-  }
-}
-
-/** Returns true for an agent's own messages; sub-agents share the stream. */
-function isAbout(message: StreamMessage, agentId: string): boolean {
-  return 'agentId' in message && message.agentId === agentId;
 }
 
 /** Narrows the parts: the transformer's profile is the common one, so no others occur. */

@@ -58,6 +58,9 @@ class RunEnding {
       case 'turn_started':
         this.#state = 'passed_on';
         break;
+      case 'run_interrupted':
+        this.#state = 'interrupted';
+        break;
       case 'step_start':
       case 'run_resumed':
         // The run continues after an apparent end.
@@ -74,8 +77,10 @@ class RunEnding {
     }
   }
 
+  /** The end of a foreign stream has no status. */
   end({ status }: StreamEnd): void {
-    this.#state = status ?? 'completed';
+    const isInterrupted = this.#state === 'interrupted';
+    this.#state = status ?? (isInterrupted ? 'interrupted' : 'completed');
   }
 
   get isPaused(): boolean {

@@ -16,25 +16,22 @@ const BOUNDS: JsonBounds = { depth: LIMITS.jsonDepth, values: LIMITS.jsonValues 
  * Reads JSON bodies up to the limits of size, depth and number of values. `budget` bounds the bytes
  * that one sender may have in flight.
  */
-export function createJsonBody(budget: BodyBudget = unlimited): RequestHandler {
+export function createJsonBody(budget?: BodyBudget): RequestHandler {
   return async (request, _response, next) => {
     if (Number(request.headers['content-length'] ?? 0) > LIMITS.bodyBytes) throw bodyTooLarge();
     if (hasBody(request)) {
       refuseUnread(request);
-      const share = await budget(request);
+      const share = await budget?.(request);
       try {
         const body = await readBody(request, LIMITS.bodyBytes, createBoundsCheck(share));
         request.body = await parse(body);
       } finally {
-        share.release();
+        share?.release();
       }
     }
     next();
   };
 }
-
-const NO_BOUNDS: BodyShare = { take: () => undefined, release: () => undefined };
-const unlimited: BodyBudget = () => Promise.resolve(NO_BOUNDS);
 
 /** An unread body must not pass for an empty one: an abort would become an interrupt. */
 function refuseUnread(request: Request): void {
@@ -48,10 +45,10 @@ function refuseUnread(request: Request): void {
   }
 }
 
-function createBoundsCheck(share: BodyShare): (bytes: Buffer) => void {
+function createBoundsCheck(share: BodyShare | undefined): (bytes: Buffer) => void {
   const measure = createJsonMeter(BOUNDS);
   return (bytes) => {
-    share.take(bytes.length);
+    share?.take(bytes.length);
     const excess = measure(bytes);
     if (excess === 'depth') throw invalid('The request body is nested too deeply.');
     if (excess === 'values') {

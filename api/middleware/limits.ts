@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { rateLimit, type Store } from 'express-rate-limit';
 import { HelixError } from '../../protocol/errors.js';
+import { createFairSlots } from '../../protocol/fair-slots.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { maxFileBytes, type FileSettings } from '../file-settings.js';
 import type { IdentityOptions } from '../identity.js';
@@ -98,23 +99,21 @@ export function createLimits(
  * request takes its slot before its route decides anything, so a refusal begins no run, and frees it
  * when its response closes, for whatever reason.
  */
-function createStreamSlots(limit: number, keyOf: KeyOf): RequestHandler {
-  const open = new Map<string, number>();
+function createStreamSlots(perUser: number, keyOf: KeyOf): RequestHandler {
+  const slots = createFairSlots({ total: Infinity, perUser, waiting: 0 });
+  const { signal } = new AbortController();
   return async (request, response, next) => {
-    const key = await keyOf(request);
-    const count = open.get(key) ?? 0;
-    if (count >= limit) {
+    const free = await slots.take(await keyOf(request), signal, 0);
+    if (free === undefined) {
       response.set('retry-after', String(RETRY_SECONDS));
       throw new HelixError('too_many_streams', 'Too many open streams; close some.');
     }
     // A response that is closed already emits no `close` that would free the slot.
-    if (response.destroyed) return;
-    open.set(key, count + 1);
-    response.once('close', () => {
-      const left = (open.get(key) ?? 1) - 1;
-      if (left === 0) open.delete(key);
-      else open.set(key, left);
-    });
+    if (response.destroyed) {
+      free();
+      return;
+    }
+    response.once('close', free);
     next();
   };
 }

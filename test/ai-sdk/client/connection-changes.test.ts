@@ -1,4 +1,8 @@
-import { ChatRequestError, createResumableChatTransport } from '../../../ai-sdk/client/index.js';
+import {
+  ChatRequestError,
+  createResumableChatTransport,
+  type Patience,
+} from '../../../ai-sdk/client/index.js';
 
 const MESSAGE = { id: 'u1', role: 'user' as const, parts: [{ type: 'text', text: 'hello' }] };
 const options = {
@@ -30,15 +34,14 @@ function silent(text: string): ReadableStream<Uint8Array> {
 }
 
 /** A transport whose requests get the given replies in turn; what it reported, and how often it asked. */
-const openTransport = (...replies: (Response | Error)[]) => openPatient(120_000, ...replies);
-function openPatient(giveUpAfterMs: number, ...replies: (Response | Error)[]) {
+const openTransport = (...replies: (Response | Error)[]) => openPatient({}, ...replies);
+function openPatient(patience: Partial<Patience>, ...replies: (Response | Error)[]) {
   const changes: boolean[] = [];
   let requests = 0;
   const transport = createResumableChatTransport({
     api: 'http://chat.test/api/chat',
     retryDelayMs: () => 0,
-    longestSilenceMs: 200,
-    giveUpAfterMs,
+    ...patience,
     onConnectionChange: (isConnected) => changes.push(isConnected),
     fetch: () => {
       const reply = replies[requests] ?? refusal(500, 'internal_error');
@@ -74,7 +77,10 @@ describe('a resumable transport', () => {
 
   it('a resumable transport follows a long silent call over tokens that each end while it waits', async () => {
     const replies = [BEGIN, ...Array.from({ length: 5 }, () => ': keep-alive\n\n'), END];
-    const { transport, asked } = openPatient(1, ...replies.map((text) => new Response(text)));
+    const { transport, asked } = openPatient(
+      { giveUpAfterMs: 1 },
+      ...replies.map((text) => new Response(text)),
+    );
     const reply = await transport.sendMessages(options);
     const parts = [];
     for await (const part of reply) parts.push(part.type);
@@ -115,13 +121,19 @@ describe('a resumable transport', () => {
   });
 
   it.each([
-    ['that ends before its end', () => new Response(BEGIN)],
-    ['that falls silent', () => new Response(silent(BEGIN))],
-    ['that says that it breaks off', () => new Response(silent(BEGIN + BROKEN))],
+    ['that ends before its end', () => new Response(BEGIN), {}],
+    ['that falls silent', () => new Response(silent(BEGIN)), { longestSilenceMs: 200 }],
+    // Its connection is given up at once, however long a silence may last.
+    [
+      'that says that it breaks off',
+      () => new Response(silent(BEGIN + BROKEN)),
+      { longestSilenceMs: 2 ** 30 },
+    ],
   ])(
     'a resumable transport continues a reply %s, also behind a proxy whose server is away',
-    async (_, begin) => {
-      const { transport, changes } = openTransport(
+    async (_, begin, patience) => {
+      const { transport, changes } = openPatient(
+        patience,
         begin(),
         // As Vite and Next answer.
         new Response('Internal Server Error', { status: 500 }),

@@ -172,6 +172,19 @@ describe('StreamTransformer', () => {
     expect(transformer.finalize().events.at(-1)).toEqual({ type: 'finish', finishReason });
   });
 
+  it('an end without a status is that of the interruption before it', () => {
+    const interrupted: Bare = { type: 'run_interrupted', runId: 'r', checkpointId: null };
+    const resumed = { runId: 'r', fromCheckpointId: null, fromStepCount: 0, mode: 'continue' };
+    const reasonOf = (...bare: Bare[]): unknown => {
+      const transformer = new StreamTransformer();
+      run(transformer, [...chunks(text('a'), ...bare), end]);
+      return transformer.finalize().events.at(-1);
+    };
+    expect(reasonOf(interrupted)).toMatchObject({ finishReason: 'other' });
+    const again: Bare = { type: 'run_resumed', ...resumed };
+    expect(reasonOf(interrupted, again)).toMatchObject({ finishReason: 'stop' });
+  });
+
   it('StreamTransformer names sub-agents without the tenant', () => {
     const child = { subAgentType: 'helper', callId: 'c1' };
     const subSessionId = 'Zm9vYmFyYmF6cXV4~s1.1-abc';
