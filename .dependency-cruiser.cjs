@@ -18,15 +18,15 @@ const MAY_IMPORT = {
 const OPTIONAL = '@fastify/busboy|@modelcontextprotocol/sdk|jose|nodemailer|prom-client|zod-openapi';
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
 const NEVER_LOAD = [
-  ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids|times)'],
-  ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(reply-fold|chunk-guards|errors|wire-names|ids)'],
-  ['ai-sdk/(client|react)', 'ai-sdk|protocol|store|runs', 'ai-sdk/(client|react|parts)|protocol/(wire-names|shown-call|time)'],
+  ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids)'],
+  ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(reply-fold|chunk-guards|errors|ids)'],
+  ['ai-sdk/(client|react)', 'ai-sdk|protocol|store|runs', 'ai-sdk/(client|react|parts)|protocol/(ids|shown-call|time)'],
   ['store/memory', 'store/redis/(clients|open-stores|helix-classes|index)'],
   ['extensions/one-process', 'runs/(agent-executor|run-workflows|index)|activities/(index|as-activity)'],
   ['testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)'],
   ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe/(?!logging|trace-runs)[\\w-]+', '', LAZY],
   ['(?!test/|bench/|cli/mcp/).*', `.*node_modules/(${OPTIONAL})`, '', LAZY],
-  ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(act-on-each|audit-fault|errors|ids|run|time)', LAZY],
+  ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(operator-clients|errors|ids|run|time)', LAZY],
 ];
 /** Packages that stand for one side, and where they are imported. */
 const PACKAGES = {

@@ -2,8 +2,7 @@ import { enablePatches, freeze, produceWithPatches, type Patch } from 'immer';
 import { createPatch } from 'rfc6902';
 import type { z } from 'zod';
 import type { JSONPatchOperation } from '../protocol/chunk.js';
-import { findJsonFault } from '../protocol/json-depth.js';
-import { LIMITS } from '../protocol/limits.js';
+import { findJsonFault, LIMITS } from '../protocol/limits.js';
 import { StateError } from './tool-error.js';
 
 enablePatches();

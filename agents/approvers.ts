@@ -1,7 +1,12 @@
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
-import { fulfils, type AskedBy, type Responder, verdictInTime } from '../protocol/responder.js';
-import type { Approvers } from '../protocol/actor.js';
+import {
+  fulfils,
+  type AskedBy,
+  type Responder,
+  verdictInTime,
+  type Approvers,
+} from '../protocol/actor.js';
 import type { ToolDefinition } from './definitions.js';
 import type { AgentRegistry } from './registry.js';
 import type { ApprovalRequest } from './tool-config.js';

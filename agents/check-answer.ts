@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
-import { findJsonFault } from '../protocol/json-depth.js';
+import { findJsonFault } from '../protocol/limits.js';
 import type { AgentRegistry } from './registry.js';
 
 /** Checks an answer to a waiting call; see createAnswerCheck. */

@@ -97,6 +97,6 @@ export type { RuleReply, RuleResult, RuleTurn } from './scripted/rule-model.js';
 export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.js';
 export type { ScriptStep } from './scripted/scripted-model.js';
 export type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
-export type { Principal } from '../protocol/responder.js';
+export type { Principal } from '../protocol/actor.js';
 export { StateError, ToolError } from './tool-error.js';
 export type { StateErrorCode } from './tool-error.js';

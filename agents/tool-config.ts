@@ -2,8 +2,8 @@ import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider';
 import type { FlexibleSchema, ModelMessage, ToolResultPart } from 'ai';
 import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../protocol/ids.js';
-import { findJsonFault } from '../protocol/json-depth.js';
-import type { Responder } from '../protocol/responder.js';
+import { findJsonFault } from '../protocol/limits.js';
+import type { Responder } from '../protocol/actor.js';
 import type { CallActivity, OnExpiry } from '../protocol/run.js';
 import {
   callback,

@@ -1,5 +1,5 @@
 import type { StreamChunk } from '../protocol/chunk.js';
-import type { Principal } from '../protocol/responder.js';
+import type { Principal } from '../protocol/actor.js';
 import type { ToolWork } from '../protocol/activities.js';
 
 /** Identity of a tool's call, stable across attempts and workers. */

@@ -1,7 +1,7 @@
-export { COMMON_METADATA_KEYS } from '../protocol/wire-names.js';
+export { COMMON_METADATA_KEYS } from '../protocol/ids.js';
 export { findExpiredPending } from '../protocol/answers.js';
 export { ANONYMOUS } from '../protocol/ids.js';
-export { isForgedRequest } from '../protocol/origin.js';
+export { isForgedRequest } from '../protocol/http.js';
 export type { ConvertOptions } from './parts/convert-messages.js';
 export {
   ConfigurationError,

@@ -1,7 +1,7 @@
 import { requireAddressable, toAnswerOptions } from '../ai-sdk/index.js';
 import type { Runs } from '../runs/runs.js';
 import { toAnswerError, type UncheckedAnswer } from '../protocol/answers.js';
-import { HEADERS } from '../protocol/wire-names.js';
+import { HEADERS } from '../protocol/ids.js';
 import type { OperatorAnswerBody } from '../protocol/operator.js';
 import type { AnswerReply, ExtendReply, RetryReply, StopReply } from '../protocol/replies.js';
 import type { StopMode } from '../protocol/run.js';

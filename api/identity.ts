@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
-import { readVia, ROLES, type Actor } from '../protocol/actor.js';
+import { readVia, ROLES, type Actor, isVisitorName, toVisitorName } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
-import { HEADERS } from '../protocol/wire-names.js';
+import { HEADERS } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
-import { isVisitorName, toVisitorName } from '../protocol/responder.js';
 
 /** The caller of a request, and how long that identity is valid. */
 export interface Identity extends Caller {

@@ -38,7 +38,7 @@ export {
   StopBody,
   WaitingQuery,
 } from '../protocol/http.js';
-export { HEADERS } from '../protocol/wire-names.js';
+export { HEADERS } from '../protocol/ids.js';
 export type { FrontendSnapshot } from '../ai-sdk/index.js';
 export type {
   PendingQuestion,

@@ -9,12 +9,11 @@ import {
   type Action,
   type Caller,
 } from '../ai-sdk/index.js';
-import { holdsRole, needsRole, type Role } from '../protocol/actor.js';
+import { holdsRole, needsRole, type Role, isSamePerson, toPerson } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
 import type { WaitingSession } from '../protocol/replies.js';
 import { isStreamId, rootOf, sessionOfRun } from '../protocol/ids.js';
 import type { OperatorQuestion } from '../protocol/operator.js';
-import { isSamePerson, toPerson } from '../protocol/responder.js';
 import type { DualRequest } from '../store/contract/audit.js';
 import type { SessionCalls, SessionRecord } from '../store/contract/sessions.js';
 import { toAct } from '../runs/record/acts.js';

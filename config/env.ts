@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { BusyPolicy } from '../protocol/replies.js';
-import { LIMITS } from '../protocol/limits.js';
+import { LIMITS, TIMES, type Times } from '../protocol/limits.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
-import { isOrigin } from '../protocol/origin.js';
-import { TIMES, type Times } from '../protocol/times.js';
+import { isOrigin } from '../protocol/http.js';
 
 const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^\s:@,/?#[\]]+)(?::\d{1,5})?`;
 

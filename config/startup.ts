@@ -1,5 +1,5 @@
 import { sleep, withTimeout } from '../protocol/time.js';
-import { TIMES } from '../protocol/times.js';
+import { TIMES } from '../protocol/limits.js';
 
 /** Start-up failed; the message tells the person who started the process why. */
 export class StartupError extends Error {

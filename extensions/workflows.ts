@@ -8,7 +8,7 @@ export { agentFiring } from './schedules/workflows.js';
 export { agentToolWork } from './temporal-tools/workflows.js';
 export { runAgent, startAgent } from '../workflows/run-agent.js';
 export type { CalledAgentRun, RunAgentOptions } from '../workflows/run-agent.js';
-export type { CalledRunOptions, CalledRunResult, CalledRunUsage } from '../protocol/called-runs.js';
+export type { CalledRunOptions, CalledRunResult, CalledRunUsage } from '../protocol/activities.js';
 
 /** Executes a run of an agent together with its notices. */
 export function agentRun(input: RunInput): Promise<RunSummary> {

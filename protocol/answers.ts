@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { HelixError, type ErrorCode } from './errors.js';
 import { isStreamId } from './ids.js';
-import { findJsonFault } from './json-depth.js';
-import { LIMITS } from './limits.js';
+import { findJsonFault, LIMITS } from './limits.js';
 import type { PendingQuestion } from './replies.js';
 
 /** Names the call as the answer's author saw it, see `isAsShown`; required if it has approvers. */

@@ -103,6 +103,12 @@ export const Usage = z.object({
 });
 export type Usage = z.infer<typeof Usage>;
 
+/** Cleans a token count: providers have reported NaN and null. Pure. */
+export function toTokenCount(tokens: number | null | undefined): number | undefined {
+  if (typeof tokens !== 'number' || !Number.isFinite(tokens)) return undefined;
+  return Math.min(Math.max(0, Math.round(tokens)), 1_000_000_000);
+}
+
 export const SuspendedChildWaitPayload = z.object({
   subSessionId: id,
   subAgentType: id,

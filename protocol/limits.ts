@@ -1,6 +1,6 @@
 /**
- * All numbers of the contract. No imports, so that workflow code can use it. Sizes are UTF-8 bytes
- * unless the name states otherwise; times are milliseconds.
+ * All numbers of the contract, and the check of JSON against them. No imports, so that workflow code
+ * can use it. Sizes are UTF-8 bytes unless the name states otherwise; times are milliseconds.
  */
 export const LIMITS = {
   /** Serialised chunk; larger ones are refused before a sequence is allocated. */
@@ -131,3 +131,93 @@ export const LIMITS = {
   /** Sub-agents in one run of a conversation, at all depths. */
   subAgents: 100,
 } as const;
+
+/**
+ * Times after which the runtime acts by itself, ms. Tests and rehearsals that would wait for one of them set a shorter
+ * one. Each process measures them by its own clock.
+ */
+export const TIMES = {
+  /** A starting process waits this long for a server, and half as long for the reason why it does not answer. */
+  serverMs: 10_000,
+  /** A worker's lease lapses after this long without a renewal. */
+  leaseMs: 1_500,
+  renewMs: 400,
+  /** Wait after the lapse of a lease, until Temporal has dropped the dead worker's polls. */
+  graceMs: 300,
+  /** A judge that did not see a lease lapse waits this long, while the lease stays lapsed. */
+  unseenMs: 3_000,
+  /** Started calls of a dead worker that may not be repeated are taken over only after this long. */
+  patientMs: 10_000,
+  /** A workflow task of a dead worker is given to another one after this long; Temporal's default is 10 s. */
+  workflowTaskMs: 5_000,
+  /**
+   * Between looks at an active run, at workflows that Temporal closed, and for a current version.
+   */
+  lookAgainMs: 5_000,
+  /** A request that forks a run has this long to resume its copy; then the sweeper does. */
+  forkMs: 8_000,
+  /** A notice that its receiver did not take is sent again after this long at least. */
+  noticeRetryMs: 5_000,
+};
+
+export type Times = typeof TIMES;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * Returns true if arrays and objects in this JSON text are nested deeper than the limit. It scans
+ * the text, because functions that walk values, also the engine's own, recurse.
+ */
+export function isDeeperThan(limit: number, json: string): boolean {
+  // Every opening bracket needs a closing one.
+  if (json.length <= 2 * limit) return false;
+  let depth = 0;
+  for (let at = 0; at < json.length; at += 1) {
+    switch (json.charCodeAt(at)) {
+      case QUOTE:
+        at = findEndOfString(json, at);
+        if (at < 0) return false;
+        break;
+      case 0x5b:
+      case 0x7b:
+        depth += 1;
+        if (depth > limit) return true;
+        break;
+      case 0x5d:
+      case 0x7d:
+        depth -= 1;
+        break;
+      default:
+    }
+  }
+  return false;
+}
+
+export function isValueDeeperThan(limit: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return limit === 0 || Object.values(value).some((inner) => isValueDeeperThan(limit - 1, inner));
+}
+
+function findEndOfString(json: string, start: number): number {
+  let at = start;
+  for (;;) {
+    at = json.indexOf('"', at + 1);
+    if (at < 0) return -1;
+    let backslashes = 0;
+    while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
+    if (backslashes % 2 === 0) return at;
+  }
+}
+
+/** Returns why a value cannot be stored as JSON, as a sentence's end; undefined if it can. */
+export function findJsonFault(value: unknown): string | undefined {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(value);
+  } catch {
+    // `JSON.stringify` throws for cycles, BigInt, a failing toJSON, and very deep nesting.
+  }
+  if (json === undefined) return 'it cannot be written as JSON';
+  return isDeeperThan(LIMITS.jsonDepth, json) ? 'it is nested too deeply' : undefined;
+}

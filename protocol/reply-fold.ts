@@ -1,6 +1,5 @@
 import type { ChunkOf, ShownMetadata, StreamMessage } from './chunk.js';
-import { isDeeperThan } from './json-depth.js';
-import { LIMITS } from './limits.js';
+import { isDeeperThan, LIMITS } from './limits.js';
 import type { AssistantPart } from './rows.js';
 
 export type TextPart = Extract<AssistantPart, { type: 'text' | 'reasoning' }>;

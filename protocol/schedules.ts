@@ -1,9 +1,62 @@
 import { z } from 'zod';
 import { SESSION_ID } from './ids.js';
 import { LIMITS } from './limits.js';
-import { OVERLAPS, WHEN_BUSY } from './called-runs.js';
+import type { Trigger } from './run.js';
 
-/** Requests and replies of `/api/operator/schedules`. Times in replies are ms since the epoch. */
+/** Schedules, and requests and replies of `/api/operator/schedules`. Times are ms since the epoch. */
+
+/**
+ * Policies for a firing while the one before is not over: skip it, buffer one until then, stop the
+ * other's run and begin, or begin beside it.
+ */
+export const OVERLAPS = ['skip', 'buffer_one', 'cancel_other', 'allow_all'] as const;
+export type Overlap = (typeof OVERLAPS)[number];
+
+/**
+ * Policies for a firing while its conversation has an active run: skip it, begin it once that has
+ * ended, or skip it unless that waits for people, whose questions are then withdrawn.
+ */
+export const WHEN_BUSY = ['skip', 'wait', 'abandon'] as const;
+export type WhenBusy = (typeof WHEN_BUSY)[number];
+
+/** The run that each firing begins. */
+export interface ScheduledRun {
+  agent: string;
+  message: string;
+  owner: string;
+  tenant?: string | undefined;
+  /** The conversation that each firing continues, by its shown id. Default: a new one each time. */
+  sessionId?: string | undefined;
+  whenBusy: WhenBusy;
+  /** Creator of the schedule, who counts as an asker of its runs. Default: the owner. */
+  by?: string | undefined;
+  personId?: string | undefined;
+  /** People other than the owner who fired the schedule by hand. */
+  triggers?: readonly Trigger[] | undefined;
+}
+
+/** A schedule as it is created. Either `cron` or `everyMs`. */
+export interface ScheduleInput extends Omit<ScheduledRun, 'triggers'> {
+  /** `[A-Za-z0-9_-]{1,64}`, unique within the tenant. */
+  name: string;
+  /** Five fields, or `@hourly`, `@daily`, `@weekly`, `@monthly`, `@yearly`. */
+  cron?: string | undefined;
+  everyMs?: number | undefined;
+  /** For `cron`, as in `Europe/Berlin`. */
+  timeZone: string;
+  overlap: Overlap;
+  isPaused?: boolean | undefined;
+  by: string;
+}
+
+/** Result of a firing, which its memo holds as well. */
+export interface FiringNote {
+  sessionId?: string;
+  runId?: string;
+  /** Outcome of the run; `skipped` and `refused` mean that no run began. */
+  outcome?: 'completed' | 'failed' | 'interrupted' | 'skipped' | 'refused';
+  code?: string;
+}
 
 const ms = z.number();
 const text = z.string().min(1).max(LIMITS.idChars);

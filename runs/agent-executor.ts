@@ -4,7 +4,7 @@ import { ConfigurationError } from '../protocol/errors.js';
 import type { RunMeter } from '../protocol/telemetry.js';
 import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
 import { joinStores } from '../store/contract/shared-data.js';
-import type { Times } from '../protocol/times.js';
+import type { Times } from '../protocol/limits.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { hasCodec, lastOfEach, withCodecs, type RunsExtension } from './extension.js';

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Actor } from '../protocol/actor.js';
+import { type Actor, toActingPerson, type KnownPerson } from '../protocol/actor.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import { toShownSessionId } from '../protocol/ids.js';
-import { toActingPerson, type KnownPerson } from '../protocol/responder.js';
 import type { Row } from '../protocol/rows.js';
 import { beginsTurn } from '../session/copy.js';
 import type { CustomState } from '../store/contract/documents.js';

@@ -5,11 +5,11 @@ import type {
   CalledRunRef,
   CalledRunRequest,
   CalledRunResult,
-} from '../protocol/called-runs.js';
+} from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import { ANONYMOUS, isSessionId, toShownSessionId } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
-import { toPerson } from '../protocol/responder.js';
+import { toPerson } from '../protocol/actor.js';
 import { isTerminal } from '../protocol/run.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AgentRegistry } from '../agents/registry.js';
 import type { RequestTracer, RunMeter } from '../protocol/telemetry.js';
-import type { Times } from '../protocol/times.js';
+import type { Times } from '../protocol/limits.js';
 import type { Pauses } from '../store/contract/pauses.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';

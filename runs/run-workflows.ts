@@ -12,7 +12,7 @@ import {
 } from '../protocol/ids.js';
 import type { Hint, RunInput } from '../protocol/run.js';
 import { fairnessKeyOf, SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { TIMES } from '../protocol/times.js';
+import { TIMES } from '../protocol/limits.js';
 import { withTimeout } from '../protocol/time.js';
 import type { RequestTracer } from '../protocol/telemetry.js';
 import type { Erasure } from '../store/contract/erasures.js';

@@ -1,7 +1,6 @@
 import { HelixError } from '../protocol/errors.js';
-import { LIMITS } from '../protocol/limits.js';
+import { LIMITS, TIMES } from '../protocol/limits.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
-import { TIMES } from '../protocol/times.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Answers } from './record/answers.js';
 import { isUncontinued, startOf } from './record/run-standing.js';

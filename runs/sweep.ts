@@ -1,7 +1,7 @@
 import { HelixError } from '../protocol/errors.js';
 import { rootOf, sessionOfRun } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
-import { TIMES, type Times } from '../protocol/times.js';
+import { TIMES, type Times } from '../protocol/limits.js';
 import { type DueSession, DUE_SHARDS } from '../store/contract/due.js';
 import type { Store } from '../store/contract/store.js';
 import type { Owners } from '../store/contract/owners.js';

@@ -1,7 +1,7 @@
 import type { AnswerFacts } from './events.js';
 import type { Act, CallEdit, Only, StateChanges, Stored, Writer } from './input.js';
 import type { StreamMessage } from '../protocol/chunk.js';
-import type { KnownPerson } from '../protocol/responder.js';
+import type { KnownPerson } from '../protocol/actor.js';
 import type { Decision, ToolRow } from '../protocol/rows.js';
 import { finish } from './finish.js';
 import { countStored, headOf } from './messages.js';

@@ -1,6 +1,6 @@
 import type { BusyPolicy } from '../protocol/replies.js';
 import { LIMITS } from '../protocol/limits.js';
-import { toPerson, type KnownPerson } from '../protocol/responder.js';
+import { toPerson, type KnownPerson } from '../protocol/actor.js';
 import { type RunProgress, isTerminal } from '../protocol/run.js';
 import { claimFiles } from './files.js';
 import { finish } from './finish.js';

@@ -1,5 +1,5 @@
 import { LIMITS } from '../protocol/limits.js';
-import type { KnownPerson } from '../protocol/responder.js';
+import type { KnownPerson } from '../protocol/actor.js';
 import type { Decision } from '../protocol/rows.js';
 import {
   Json,

@@ -1,4 +1,4 @@
-import { toPerson, type KnownPerson } from '../protocol/responder.js';
+import { toPerson, type KnownPerson } from '../protocol/actor.js';
 import type { Row } from '../protocol/rows.js';
 import { claimFiles } from './files.js';
 import { closeRun, armExpiry } from './finish.js';

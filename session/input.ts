@@ -1,6 +1,5 @@
-import type { Actor, Approvers } from '../protocol/actor.js';
+import type { Actor, Approvers, KnownPerson } from '../protocol/actor.js';
 import type { JSONPatchOperation, StreamChunk } from '../protocol/chunk.js';
-import type { KnownPerson } from '../protocol/responder.js';
 import type { Decision, Row } from '../protocol/rows.js';
 import type { CallKind, ChildRef, OnExpiry } from '../protocol/run.js';
 import type { Call } from './record.js';

@@ -1,5 +1,5 @@
 import { byteLength } from './fields.js';
-import type { KnownPerson } from '../protocol/responder.js';
+import type { KnownPerson } from '../protocol/actor.js';
 import type { Message, Stored, UserMessage } from './input.js';
 import { accept, countDropped, countStored } from './messages.js';
 import type { QueueEntry } from './record.js';

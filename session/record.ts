@@ -1,5 +1,5 @@
 import type { FinishReason } from '../protocol/chunk.js';
-import type { KnownPerson } from '../protocol/responder.js';
+import type { KnownPerson } from '../protocol/actor.js';
 import type {
   CallKind,
   ChildRef,

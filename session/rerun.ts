@@ -1,7 +1,7 @@
 import { byteLength } from './fields.js';
 import type { Act, Message, Only, Stored, UserMessage } from './input.js';
 import { isTerminal, type RunMode, type TerminalStatus } from '../protocol/run.js';
-import type { KnownPerson } from '../protocol/responder.js';
+import type { KnownPerson } from '../protocol/actor.js';
 import { newestRun, type Begun } from './begin.js';
 import {
   accept,

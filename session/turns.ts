@@ -1,4 +1,4 @@
-import { toPerson, type KnownPerson } from '../protocol/responder.js';
+import { toPerson, type KnownPerson } from '../protocol/actor.js';
 import type { RunMode } from '../protocol/run.js';
 import { acceptedHash, addNotices, storeMessages } from './messages.js';
 import type { Message } from './input.js';

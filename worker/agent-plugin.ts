@@ -23,7 +23,7 @@ import { sessionOfRun } from '../protocol/ids.js';
 import type { RunStatus } from '../protocol/run.js';
 import { NO_METER } from '../protocol/telemetry.js';
 import { withTimeout } from '../protocol/time.js';
-import type { Times } from '../protocol/times.js';
+import type { Times } from '../protocol/limits.js';
 import { joinStores } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';

@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AgentNotFoundError } from '../agents/registry.js';
 import { createCalledRuns, type CalledRunsDeps } from '../runs/called-runs.js';
 import { MessageWaitsError } from '../runs/refusals.js';
-import type { CalledRunActivities } from '../protocol/called-runs.js';
+import type { CalledRunActivities } from '../protocol/activities.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 
 /** Back-off, doubled up to `mostMs`: a conversation may wait for people for weeks. */

@@ -2,7 +2,7 @@ import type { MetricMeter } from '@temporalio/common';
 import type { WorkerOptions } from '@temporalio/worker';
 import type { ActivityExtension } from '../activities/extension.js';
 import type { RunMeter } from '../protocol/telemetry.js';
-import type { Times } from '../protocol/times.js';
+import type { Times } from '../protocol/limits.js';
 import type { RunsExtension, RunsHost } from '../runs/extension.js';
 import type { PreparedRuns } from '../runs/begins.js';
 import type { RunWorkflows } from '../runs/run-workflows.js';

@@ -1,6 +1,6 @@
 import type { Lease } from '../activities/lease.js';
 import type { RunMeter } from '../protocol/telemetry.js';
-import type { Times } from '../protocol/times.js';
+import type { Times } from '../protocol/limits.js';
 import type { Leases } from '../store/contract/leases.js';
 import type { TakeOver } from './take-over.js';
 

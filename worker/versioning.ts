@@ -3,7 +3,7 @@ import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { runOfWorkflow } from '../protocol/ids.js';
 import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { sleep } from '../protocol/time.js';
-import { TIMES, type Times } from '../protocol/times.js';
+import { TIMES, type Times } from '../protocol/limits.js';
 
 export interface WorkerVersioning {
   deploymentName: string;

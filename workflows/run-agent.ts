@@ -21,11 +21,11 @@ import type {
   CalledRunOptions,
   CalledRunRequest,
   CalledRunResult,
-} from '../protocol/called-runs.js';
+} from '../protocol/activities.js';
 import { toShownSessionId, workflowIdOf } from '../protocol/ids.js';
 import type { RunInput, RunSummary } from '../protocol/run.js';
 import { fairnessKeyOf, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { TIMES } from '../protocol/times.js';
+import { TIMES } from '../protocol/limits.js';
 import { startAttributes } from './operators-view.js';
 
 /** Polling intervals for a run whose workflow is not a child or was ended from outside. */

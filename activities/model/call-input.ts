@@ -1,8 +1,7 @@
 import { asSchema, type Schema } from 'ai';
 import type { z } from 'zod';
 import type { ToolDefinition } from '../../agents/definitions.js';
-import { isDeeperThan } from '../../protocol/json-depth.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
 
 /** JSON arguments of a call, or the reason that they are invalid; then `value` is `{}`. */
 export type CallInput = { ok: true; value: unknown } | { ok: false; value: unknown; why: string };

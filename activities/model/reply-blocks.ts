@@ -1,5 +1,5 @@
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { findJsonFault } from '../../protocol/json-depth.js';
+import { findJsonFault } from '../../protocol/limits.js';
 import { toShownMetadata, type ReplyFold, type TextPart } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 

@@ -7,11 +7,15 @@ import type {
   LanguageModelV4ToolResult,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
-import type { FinishReason, StreamChunk, Usage } from '../../protocol/chunk.js';
+import {
+  type FinishReason,
+  type StreamChunk,
+  type Usage,
+  toTokenCount,
+} from '../../protocol/chunk.js';
 import type { ErrorCode } from '../../protocol/errors.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import { findJsonFault } from '../../protocol/json-depth.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { findJsonFault, LIMITS } from '../../protocol/limits.js';
 import {
   createReplyFold,
   isShownUrl,
@@ -22,7 +26,6 @@ import {
   type ReplyFold,
 } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
-import { toTokenCount } from '../../protocol/usage.js';
 import { CallIds, startOf } from './call-ids.js';
 import { ReplyBlocks, storableOf, WholeCharacters, type ChunkFields } from './reply-blocks.js';
 

@@ -9,11 +9,9 @@ import {
   type StreamChunk,
 } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
-import { isReservedEventName } from '../../protocol/wire-names.js';
-import { rootOf } from '../../protocol/ids.js';
-import { findJsonFault } from '../../protocol/json-depth.js';
-import { LIMITS } from '../../protocol/limits.js';
-import { toPrincipal } from '../../protocol/responder.js';
+import { isReservedEventName, rootOf } from '../../protocol/ids.js';
+import { findJsonFault, LIMITS } from '../../protocol/limits.js';
+import { toPrincipal } from '../../protocol/actor.js';
 import { formatWebhookToken } from '../../protocol/answers.js';
 import { isShownUrl } from '../../protocol/reply-fold.js';
 import type { CallPermission } from '../../store/contract/calls.js';

@@ -1,8 +1,7 @@
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { CallActivityRef, GivenUpCall } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { isDeeperThan } from '../../protocol/json-depth.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../../store/contract/call-record.js';
 

@@ -1,6 +1,6 @@
 import type { AgentStarted, AgentStatus, ToolResultTaken } from '../../protocol/agent-server.js';
 import { hashInput } from '../../protocol/shown-call.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 import { toNoticeEvents } from '../parts/message-events.js';
 import { AgentTurn, type AgentTurnSpan } from './agent-turn.js';
 import {

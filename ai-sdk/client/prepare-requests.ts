@@ -1,4 +1,4 @@
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 import type { ChatMessage } from './chat-message.js';
 
 export interface PrepareHelixChatRequestOptions {

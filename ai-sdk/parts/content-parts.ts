@@ -1,6 +1,5 @@
 import type { ChunkOf, Interruption, StreamChunk } from '../../protocol/chunk.js';
-import { isReservedEventName, toEventPartType } from '../../protocol/wire-names.js';
-import { toShownSessionId } from '../../protocol/ids.js';
+import { isReservedEventName, toEventPartType, toShownSessionId } from '../../protocol/ids.js';
 import { toSource } from '../../protocol/reply-fold.js';
 import type { UIStreamPart } from './ui-stream-part.js';
 

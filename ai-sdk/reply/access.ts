@@ -1,6 +1,5 @@
 import { readVia, type Actor, type Role } from '../../protocol/actor.js';
-import { HEADERS } from '../../protocol/wire-names.js';
-import { ANONYMOUS } from '../../protocol/ids.js';
+import { HEADERS, ANONYMOUS } from '../../protocol/ids.js';
 import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';

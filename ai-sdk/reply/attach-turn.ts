@@ -1,4 +1,4 @@
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { toToolParts } from '../parts/static-parts.js';

@@ -1,8 +1,8 @@
-import { holdsRole, needsRole, type Actor, type Role } from '../../protocol/actor.js';
-import type { ChunkOf } from '../../protocol/chunk.js';
-import { HelixError } from '../../protocol/errors.js';
-import { parseApprovalId, toShownSessionId } from '../../protocol/ids.js';
 import {
+  holdsRole,
+  needsRole,
+  type Actor,
+  type Role,
   askedByOf,
   fulfils,
   hasAsked,
@@ -10,7 +10,10 @@ import {
   mayWithdraw,
   type AskedBy,
   verdictInTime,
-} from '../../protocol/responder.js';
+} from '../../protocol/actor.js';
+import type { ChunkOf } from '../../protocol/chunk.js';
+import { HelixError } from '../../protocol/errors.js';
+import { parseApprovalId, toShownSessionId } from '../../protocol/ids.js';
 import type { AnswerOptions, Answers } from '../../runs/record/answers.js';
 import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
 import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';

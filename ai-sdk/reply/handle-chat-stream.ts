@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { HelixError } from '../../protocol/errors.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS, isStoredSessionId, toShownSessionId } from '../../protocol/ids.js';
 import { PostedTail } from '../../protocol/http.js';
 import type { ProblemBody } from '../../protocol/replies.js';
-import { isStoredSessionId, toShownSessionId } from '../../protocol/ids.js';
 import { ExecutionError } from '../parts/errors.js';
 import { buildFramesResponse } from '../parts/sse.js';
 import { decideReply } from './decide-reply.js';

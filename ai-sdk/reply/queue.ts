@@ -1,5 +1,5 @@
 import type { QueuedMessages } from '../../protocol/replies.js';
-import type { KnownPerson } from '../../protocol/responder.js';
+import type { KnownPerson } from '../../protocol/actor.js';
 import type { QueuedEntry } from '../../store/contract/queue.js';
 import type { Store } from '../../store/contract/store.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';

@@ -1,6 +1,5 @@
 import { toRefusal } from '../../runs/refusals.js';
-import type { Actor } from '../../protocol/actor.js';
-import { toPerson } from '../../protocol/responder.js';
+import { type Actor, toPerson } from '../../protocol/actor.js';
 import type { BeginInput, RunRecord, UserMessage } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { replayTurn, streamSpan, toReader } from './attach-turn.js';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { parseFileUrl, isAssistantMessageId } from '../../protocol/ids.js';
+import { parseFileUrl, isAssistantMessageId, COMMON_METADATA_KEYS } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { COMMON_METADATA_KEYS } from '../../protocol/wire-names.js';
 import { UserDataPart, type Row, type UserPart, type UserRow } from '../../protocol/rows.js';
 import type { UserMessage } from '../../store/contract/runs.js';
 import { contentOf } from '../../store/record/user-message.js';

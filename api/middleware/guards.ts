@@ -2,9 +2,9 @@ import cors from 'cors';
 import helmet from 'helmet';
 import type { RequestHandler } from 'express';
 import { HelixError } from '../../protocol/errors.js';
-import { isForged, isOrigin } from '../../protocol/origin.js';
+import { isForged, isOrigin } from '../../protocol/http.js';
 import { isIP } from 'node:net';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 
 /**
  * Refuses requests that pages of other sites send with a visitor's credentials (CSRF).

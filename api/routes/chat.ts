@@ -8,7 +8,7 @@ import {
 } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ChatQuery, ChatRequest, SessionPath, type PostedMessage } from '../../protocol/http.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 import { NOT_TAKEN } from '../acts.js';
 import { readSnapshotCookie } from '../cookies.js';
 import { streamReply, untilExpiry } from '../stream-reply.js';

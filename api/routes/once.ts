@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { HelixError } from '../../protocol/errors.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Requests } from '../../store/contract/requests.js';
 import { readCaller } from '../identity.js';

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { findSession, type Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { toShownSessionId, FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { toShownSessionId, FINISH_TOOL_NAME, HEADERS } from '../../protocol/ids.js';
 import { BranchBody, CheckpointQuery, RetryBody, SessionPath } from '../../protocol/http.js';
-import { HEADERS } from '../../protocol/wire-names.js';
 import { BranchReply, CheckpointsReply, RetryReply } from '../../protocol/replies.js';
 import type { Row } from '../../protocol/rows.js';
 import { beginningOf } from '../../store/record/conversation-title.js';

@@ -3,7 +3,7 @@ import type { Request, Response, RequestHandler } from 'express';
 import type { z } from 'zod';
 import { readOwned, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
-import type { HEADERS } from '../../protocol/wire-names.js';
+import type { HEADERS } from '../../protocol/ids.js';
 import { toAct } from '../../runs/record/acts.js';
 import { logEntries } from '../../runs/record/listeners.js';
 import type { AuditAction, AuditDetail } from '../../store/contract/audit.js';

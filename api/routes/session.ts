@@ -40,9 +40,9 @@ import {
   QueueReply,
   StopReply,
 } from '../../protocol/replies.js';
-import { toPerson } from '../../protocol/responder.js';
+import { toPerson } from '../../protocol/actor.js';
 import { SubAgentReport } from '../../protocol/wire-events.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 import type { SessionCalls, SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import { answerCall, extendDeadline, NOT_TAKEN, stopRun, toAnswer } from '../acts.js';
 import { writeSnapshotCookie } from '../cookies.js';

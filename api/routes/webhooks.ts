@@ -1,8 +1,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { HelixError } from '../../protocol/errors.js';
-import { isDeeperThan } from '../../protocol/json-depth.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
 import { readBody } from '../middleware/read-body.js';
 import { defineRoute, type Route } from './route.js';
 

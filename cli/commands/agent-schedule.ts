@@ -1,6 +1,7 @@
 import { Option } from 'commander';
-import type { Overlap, WhenBusy } from '../../protocol/called-runs.js';
 import type {
+  Overlap,
+  WhenBusy,
   OperatorSchedule,
   OperatorScheduleDetail,
   OperatorScheduleReply,

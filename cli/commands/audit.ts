@@ -4,7 +4,7 @@ import type {
   AuditVerdictReply,
   SealedName,
 } from '../../protocol/audit.js';
-import { describeFault, describeRequest } from '../../protocol/audit-fault.js';
+import { describeFault, describeRequest } from '../../protocol/operator-clients.js';
 import { readPages } from '../api/pages.js';
 import { EXIT } from '../failure.js';
 import type { Kind } from '../output/output.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { actOnEach, isNothingToDo } from '../../protocol/act-on-each.js';
+import { actOnEach, isNothingToDo } from '../../protocol/operator-clients.js';
 import type { ApiClient } from '../api/client.js';
 import { CliFailure, EXIT } from '../failure.js';
 import type { Kind } from '../output/output.js';

@@ -1,4 +1,4 @@
-import type { UsageReply, UsageRow } from '../../protocol/usage.js';
+import type { UsageReply, UsageRow } from '../../protocol/operator.js';
 import type { Kind } from '../output/output.js';
 import { parseDay, parseText } from '../parse-values.js';
 import type { ApiCommand, Work } from './api-command.js';

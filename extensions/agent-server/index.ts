@@ -26,7 +26,7 @@ import {
 } from '../../protocol/agent-server.js';
 import type { Extension } from '../../extension.js';
 import { HelixError } from '../../protocol/errors.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 import { StopReply } from '../../protocol/replies.js';
 import type { StopMode } from '../../protocol/run.js';
 import { createAgentEvents } from './events.js';

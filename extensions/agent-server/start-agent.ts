@@ -21,7 +21,7 @@ import type {
 import { HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { toShownSessionId } from '../../protocol/ids.js';
-import { toPerson } from '../../protocol/responder.js';
+import { toPerson } from '../../protocol/actor.js';
 import type { RouteDeps } from '../../api/extension.js';
 import type { SessionView } from '../../store/contract/sessions.js';
 import { toRunStanding } from '../../runs/record/run-standing.js';

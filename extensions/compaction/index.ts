@@ -1,8 +1,7 @@
 /* oxlint-disable typescript/no-deprecated -- Messages that exist have these forms. */
 import { generateText, type LanguageModelUsage, type ModelMessage } from 'ai';
 import type { z } from 'zod';
-import { toTokenCount } from '../../protocol/usage.js';
-import type { Usage } from '../../protocol/chunk.js';
+import { toTokenCount, type Usage } from '../../protocol/chunk.js';
 import {
   assertSettings,
   callback,

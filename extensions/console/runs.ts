@@ -18,9 +18,8 @@ import {
 } from '../../api/extension.js';
 import { findSession, notFound, requireAddressable } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS, sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import { StopBody } from '../../protocol/http.js';
-import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
 import {
   OperatorEvents,
   OperatorEventsQuery,

@@ -1,5 +1,5 @@
 import { NO_METER, type RunMeter } from '../../protocol/telemetry.js';
-import { TIMES } from '../../protocol/times.js';
+import { TIMES } from '../../protocol/limits.js';
 import type { HeldWork, LeaseState, Leases } from '../../store/contract/leases.js';
 import type { TakeOver } from '../../worker/index.js';
 import type { LeaseTimes } from './renewals.js';

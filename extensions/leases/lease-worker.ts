@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { randomUUID } from 'node:crypto';
 import { NO_METER, type RunMeter } from '../../protocol/telemetry.js';
 import { sleep } from '../../protocol/time.js';
-import { TIMES } from '../../protocol/times.js';
+import { TIMES } from '../../protocol/limits.js';
 import type { Liveness, LivenessDeps, TakeOver } from '../../worker/index.js';
 import { createJudge } from './judge.js';
 import { monotonicMs } from './renewals.js';

@@ -1,4 +1,4 @@
-import type { Times } from '../../protocol/times.js';
+import type { Times } from '../../protocol/limits.js';
 import type { Leases, StopNote } from '../../store/contract/leases.js';
 
 /** Each process measures them by its own monotonic clock. */

@@ -1,7 +1,7 @@
 import type { Extension } from '../../extension.js';
 import type { RunsHost } from '../../runs/extension.js';
 import { defineRoute, mayRead, type Route } from '../../api/extension.js';
-import { UsageQuery, UsageReply, type UsageRow } from '../../protocol/usage.js';
+import { UsageQuery, UsageReply, type UsageRow } from '../../protocol/operator.js';
 import { type UsageSum, addUsage } from '../../store/contract/usage.js';
 import {
   budgetsOfSettings,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { toModelNames, type ToolHost } from '../../agents/index.js';
-import { isDeeperThan } from '../../protocol/json-depth.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
 import type { McpServer } from './servers.js';
 
 type McpLogger = ToolHost['logger'];

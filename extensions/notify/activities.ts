@@ -4,7 +4,7 @@ import type { Delivery, FailedDelivery, Notice, NoticeActivities } from '../../p
 import { hashInput, toWords } from '../../protocol/shown-call.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
 import { noticeQueueOf } from '../../protocol/temporal-names.js';
-import { TIMES, type Times } from '../../protocol/times.js';
+import { TIMES, type Times } from '../../protocol/limits.js';
 import { toDeliveryId, toNoticeId } from '../../runs/deliveries.js';
 import type { Deliveries } from '../../runs/extension.js';
 import type { Store } from '../../store/contract/store.js';

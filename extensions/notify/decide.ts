@@ -3,7 +3,7 @@ import { toAnswerOptions, notFound, type Caller } from '../../ai-sdk/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { formatApprovalId, sessionOfRun } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { verdictInTime } from '../../protocol/responder.js';
+import { verdictInTime } from '../../protocol/actor.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';

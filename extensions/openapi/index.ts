@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { createDocument } from 'zod-openapi';
 import { HTTP_STATUS, orMissing, type ErrorCode } from '../../protocol/errors.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 import { ProblemBody } from '../../protocol/replies.js';
 import {
   defineRoute,

@@ -12,17 +12,21 @@ import {
 import { WorkflowNotFoundError } from '@temporalio/common';
 import { HelixError } from '../../protocol/errors.js';
 import { scheduleIdOf } from '../../protocol/ids.js';
-import { LIMITS } from '../../protocol/limits.js';
-import type { ScheduledRun, ScheduleInput, FiringNote } from '../../protocol/called-runs.js';
-import { OperatorScheduleBody, type Firing } from '../../protocol/schedules.js';
+import { LIMITS, TIMES } from '../../protocol/limits.js';
+import {
+  type ScheduledRun,
+  type ScheduleInput,
+  type FiringNote,
+  OperatorScheduleBody,
+  type Firing,
+} from '../../protocol/schedules.js';
 import { DEFAULT_TASK_QUEUE, FIRING_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
-import { TIMES } from '../../protocol/times.js';
 import { addTrigger, type Asker } from '../../protocol/run.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { codeOf, isRefusedForGood, withinDeadline } from '../../runs/temporal-calls.js';
 import { hasCodec } from '../../runs/extension.js';
 
-export type { ScheduleInput } from '../../protocol/called-runs.js';
+export type { ScheduleInput } from '../../protocol/schedules.js';
 export type { Firing } from '../../protocol/schedules.js';
 
 /** A schedule as Temporal knows it. */

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { ApplicationFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import type { FiringNote, ScheduledRun } from '../../protocol/called-runs.js';
+import type { FiringNote, ScheduledRun } from '../../protocol/schedules.js';
 import { askersOf } from '../../protocol/run.js';
 import { startAgent, type CalledAgentRun } from '../../workflows/run-agent.js';
 

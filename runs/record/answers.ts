@@ -1,6 +1,6 @@
 import { createAnswerCheck } from '../../agents/check-answer.js';
 import type { AgentRegistry } from '../../agents/registry.js';
-import type { Actor } from '../../protocol/actor.js';
+import { type Actor, toPerson, type KnownPerson, type Responder } from '../../protocol/actor.js';
 import {
   notAsShown,
   parseToolAnswer,
@@ -12,7 +12,6 @@ import {
 import { HelixError } from '../../protocol/errors.js';
 import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { At } from '../../protocol/run.js';
-import { toPerson, type KnownPerson, type Responder } from '../../protocol/responder.js';
 import { isAsShown, type ShownCall } from '../../protocol/shown-call.js';
 import { sleep } from '../../protocol/time.js';
 import type { CallEdit, CallSpec, OpenCall, Wake } from '../../store/contract/call-record.js';

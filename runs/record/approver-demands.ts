@@ -9,8 +9,8 @@ import {
   mayWithdraw,
   type AskedBy,
   type Responder,
-} from '../../protocol/responder.js';
-import { needsRole } from '../../protocol/actor.js';
+  needsRole,
+} from '../../protocol/actor.js';
 import type { CallSpec } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';

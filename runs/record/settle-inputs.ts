@@ -2,7 +2,7 @@ import type { ToolAnswer } from '../../protocol/answers.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatApprovalId, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { KnownPerson } from '../../protocol/responder.js';
+import type { KnownPerson } from '../../protocol/actor.js';
 import type { AnswerWay, Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
 import type { SettleCallInput } from '../../store/contract/calls.js';

@@ -1,6 +1,6 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
-import type { KnownPerson } from '../../protocol/responder.js';
+import type { KnownPerson } from '../../protocol/actor.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import type { StopRequest } from '../../protocol/run.js';
 import type { CallEdit, NewCall } from '../contract/call-record.js';

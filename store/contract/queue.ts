@@ -1,5 +1,5 @@
 import type { QueueMode } from '../../protocol/replies.js';
-import type { KnownPerson } from '../../protocol/responder.js';
+import type { KnownPerson } from '../../protocol/actor.js';
 import type { ReadMeter } from './log.js';
 import type { BeginQueued, BeginQueuedReply } from '../../session/begin.js';
 import type { UserMessage } from '../../session/input.js';

@@ -1,7 +1,6 @@
 import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
-import { isValueDeeperThan } from '../../protocol/json-depth.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { isValueDeeperThan, LIMITS } from '../../protocol/limits.js';
 import type { CustomState, StagedChanges } from '../contract/documents.js';
 
 /**

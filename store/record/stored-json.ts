@@ -5,8 +5,7 @@ import {
   type StreamMessage,
 } from '../../protocol/chunk.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
-import { isDeeperThan } from '../../protocol/json-depth.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import type { StagedChanges } from '../contract/documents.js';
 

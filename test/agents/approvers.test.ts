@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { ApproverRule } from '../../agents/tool-config.js';
 import { createApproverCheck, toApprovers } from '../../agents/approvers.js';
 import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
-import type { Role } from '../../protocol/actor.js';
 import {
+  type Role,
   fulfils,
   toVisitorName,
   type KnownPerson,
   type Responder,
-} from '../../protocol/responder.js';
+} from '../../protocol/actor.js';
 
 const base = {
   name: 'pay',

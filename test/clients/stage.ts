@@ -1,5 +1,5 @@
 import type { UIMessage } from 'ai';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS } from '../../protocol/ids.js';
 import { loadSnapshot, type Snapshot } from '../support/chat-client.js';
 import { expectAlternating, toComparable } from '../support/compare-messages.js';
 import { postJson } from '../support/post-json.js';

@@ -1,5 +1,5 @@
 import { readAuditTtl, ConfigError, parseEnv } from '../../config/env.js';
-import { TIMES } from '../../protocol/times.js';
+import { TIMES } from '../../protocol/limits.js';
 
 describe('parseEnv', () => {
   it('parseEnv has a default for everything that may be left out', () => {

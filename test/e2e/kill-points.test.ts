@@ -1,4 +1,4 @@
-import type { Times } from '../../protocol/times.js';
+import type { Times } from '../../protocol/limits.js';
 import {
   callsOf,
   textOf,

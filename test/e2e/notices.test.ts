@@ -1,4 +1,4 @@
-import type { Times } from '../../protocol/times.js';
+import type { Times } from '../../protocol/limits.js';
 import { useCommandLine, type CommandLine } from '../support/command-line.js';
 import { deliveriesAbout, sendAgain, untilNotTaken } from '../support/delivery-workflows.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { SignJWT } from 'jose';
-import type { Times } from '../../protocol/times.js';
+import type { Times } from '../../protocol/limits.js';
 import { startProcess } from '../support/process.js';
 import { sharedTemporal } from '../support/product.js';
 import { openTestStores, sharedRedisUrl } from '../support/test-stores.js';

@@ -1,5 +1,5 @@
 import type { LegOutcome, LegRef } from '../../protocol/activities.js';
-import type { Times } from '../../protocol/times.js';
+import type { Times } from '../../protocol/limits.js';
 import {
   CLIENT_7,
   isBusy,

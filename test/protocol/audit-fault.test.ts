@@ -1,4 +1,4 @@
-import { describeFault, describeRequest } from '../../protocol/audit-fault.js';
+import { describeFault, describeRequest } from '../../protocol/operator-clients.js';
 
 it('the words about something unexpected name the newest entry that was noted, not the one behind it', () => {
   expect(describeFault({ n: 4, reason: 'changed' })).toBe(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isDeeperThan, isValueDeeperThan } from '../../protocol/json-depth.js';
+import { isDeeperThan, isValueDeeperThan } from '../../protocol/limits.js';
 
 const nested = (depth: number, inner = '1'): string =>
   '['.repeat(depth) + inner + ']'.repeat(depth);

@@ -7,7 +7,7 @@ import {
   type ToolContext,
 } from '../../agents/index.js';
 import { formatApprovalId } from '../../protocol/ids.js';
-import type { Responder } from '../../protocol/responder.js';
+import type { Responder } from '../../protocol/actor.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';

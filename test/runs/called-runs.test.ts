@@ -3,7 +3,7 @@ import { readInput } from '../../runs/agent-input.js';
 import { createCalledRuns } from '../../runs/called-runs.js';
 import { createBranch } from '../../runs/branch.js';
 import { MessageWaitsError, runOfMessage } from '../../runs/refusals.js';
-import type { CalledRunActivities, CalledRunRequest } from '../../protocol/called-runs.js';
+import type { CalledRunActivities, CalledRunRequest } from '../../protocol/activities.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import {

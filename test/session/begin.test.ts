@@ -1,5 +1,5 @@
 import { ok } from 'node:assert/strict';
-import type { KnownPerson } from '../../protocol/responder.js';
+import type { KnownPerson } from '../../protocol/actor.js';
 import { equal, eventually, includes } from '../../store/conformance/assertions.js';
 import { approval, client, server, userMessage } from '../../store/conformance/fixtures.js';
 import { drive } from '../../store/conformance/session-driver.js';

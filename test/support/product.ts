@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import { Redis } from 'ioredis';
-import type { Times } from '../../protocol/times.js';
+import type { Times } from '../../protocol/limits.js';
 import { startProcess, type ProductProcess } from './process.js';
 import { SECRET } from './people.js';
 import { startRedis, type RedisServer } from './redis-server.js';

@@ -12,7 +12,7 @@ import { createSweep } from '../../runs/sweep.js';
 import type { Runs } from '../../runs/runs.js';
 import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunNotices, type RunStatus } from '../../protocol/run.js';
-import { TIMES, type Times } from '../../protocol/times.js';
+import { TIMES, type Times } from '../../protocol/limits.js';
 import type { Receiver } from '../../extensions/notify/settings.js';
 import type { Due } from '../../store/contract/due.js';
 import type { RunRecord } from '../../store/contract/runs.js';

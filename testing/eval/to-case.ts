@@ -1,4 +1,4 @@
-import { COMMON_METADATA_KEYS } from '../../protocol/wire-names.js';
+import { COMMON_METADATA_KEYS } from '../../protocol/ids.js';
 import { isTerminal, type RunStatus } from '../../protocol/run.js';
 import { UserPart } from '../../protocol/rows.js';
 import { CASE_VERSION, type EvalCase, type RecordedCall, type RecordedTurn } from './case.js';

@@ -1,7 +1,6 @@
 import type { UIMessage } from 'ai';
 import type { FrontendSnapshot, ProblemBody, ConfigReply } from '../../protocol/replies.js';
-import { workflowIdOf } from '../../protocol/ids.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { workflowIdOf, HEADERS } from '../../protocol/ids.js';
 
 export type Snapshot = FrontendSnapshot<Record<string, unknown>, UIMessage>;
 

@@ -5,9 +5,8 @@ import {
   type ResumableChatTransport,
 } from '../../ai-sdk/client/index.js';
 import type { UseHelixChatHelpers, UseHelixChatOptions } from '../../ai-sdk/react/index.js';
-import { HEADERS } from '../../protocol/wire-names.js';
+import { HEADERS, parseApprovalId } from '../../protocol/ids.js';
 import type { SessionEvent } from '../../protocol/replies.js';
-import { parseApprovalId } from '../../protocol/ids.js';
 import {
   pageFetch,
   request,

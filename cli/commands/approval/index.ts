@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SUITED } from '../../../protocol/act-on-each.js';
+import { SUITED } from '../../../protocol/operator-clients.js';
 import { parseApprovalId } from '../../../protocol/ids.js';
 import type { AnswerReply, ExtendReply } from '../../../protocol/replies.js';
 import type { ShownCall } from '../../../protocol/shown-call.js';

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { SUITED } from '../../../protocol/act-on-each.js';
+import { SUITED } from '../../../protocol/operator-clients.js';
 import type {
   OperatorEvents,
   OperatorForkReply,

@@ -2,9 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import type { PostedMessage } from '../../../protocol/http.js';
-import { isSessionId } from '../../../protocol/ids.js';
+import { isSessionId, COMMON_METADATA_KEYS } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import { COMMON_METADATA_KEYS } from '../../../protocol/wire-names.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
 import {
   parseOutput,

@@ -8,7 +8,7 @@ import {
 } from '../../../api/extension.js';
 import { isAddressable, notFound, toCaller } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
-import { HEADERS } from '../../../protocol/wire-names.js';
+import { HEADERS } from '../../../protocol/ids.js';
 import { Completion, CompletionRequest, Model, ModelList, ModelPath } from './protocol.js';
 import { POSTED_REFUSALS, toPostedAnswers } from '../posted-answers.js';
 import { readOwnCalls } from '../replies.js';

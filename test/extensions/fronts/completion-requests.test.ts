@@ -6,7 +6,7 @@ import type { UIStreamPart } from '../../../ai-sdk/index.js';
 import type { Identity } from '../../../api/identity.js';
 import { ReplyEnding, toUsageSince } from '../../../extensions/fronts/replies.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import { HEADERS } from '../../../protocol/wire-names.js';
+import { HEADERS } from '../../../protocol/ids.js';
 import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
 import type { Requests } from '../../../store/contract/requests.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';

@@ -3,7 +3,7 @@ import { createMemoryData, createStoresOn } from '../../../store/memory/index.js
 import type { RunEvent } from '../../../protocol/telemetry.js';
 import { createJudge, judgeLease, see, type Sighting } from '../../../extensions/leases/judge.js';
 import type { TakeOver } from '../../../worker/index.js';
-import { TIMES } from '../../../protocol/times.js';
+import { TIMES } from '../../../protocol/limits.js';
 
 const workOf = (id: string, isPatient?: true): HeldWork => ({
   id,

@@ -7,7 +7,7 @@ import {
   type Suspect,
 } from '../../../extensions/leases/renewals.js';
 import { inSequence } from '../../../extensions/leases/start-renewing.js';
-import { TIMES } from '../../../protocol/times.js';
+import { TIMES } from '../../../protocol/limits.js';
 
 /** Opens a worker on the test's clock and engine. */
 function openWorker() {

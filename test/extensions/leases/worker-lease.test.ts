@@ -1,6 +1,6 @@
 import type { HeldWork, Leases, LeaseThread } from '../../../store/contract/leases.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { TIMES } from '../../../protocol/times.js';
+import { TIMES } from '../../../protocol/limits.js';
 import { createWorkerLease, type WorkerLease } from '../../../extensions/leases/worker-lease.js';
 import { until } from '../../support/until.js';
 

@@ -16,7 +16,7 @@ import {
 } from '../../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { listen } from '../../../api/listen.js';
-import { toVisitorName } from '../../../protocol/responder.js';
+import { toVisitorName } from '../../../protocol/actor.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { userMessage } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';

@@ -12,7 +12,7 @@ import {
 import { remoteSessionId, runRemotely } from '../../../extensions/remote/run-remotely.js';
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import type { WireEvent } from '../../../protocol/wire-events.js';
-import { RESERVED_EVENT_NAMES } from '../../../protocol/wire-names.js';
+import { RESERVED_EVENT_NAMES } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
 
 /** A remote agent server that attacks the run that delegates to it. */

@@ -3,7 +3,7 @@ import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { schedules } from '../../../extensions/schedules/index.js';
 import type { Schedules } from '../../../extensions/schedules/schedules.js';
-import type { ScheduleInput } from '../../../protocol/called-runs.js';
+import type { ScheduleInput } from '../../../protocol/schedules.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { drive } from '../../support/session-driver.js';
 import { startOnMemory, type ApiServer } from '../../api/api-server.js';

@@ -6,13 +6,12 @@ import { z } from 'zod';
 import { defineAgent, defineTool } from '../../../agents/index.js';
 import { findSession } from '../../../ai-sdk/reply/access.js';
 import { scheduleIdOf, workflowIdOf } from '../../../protocol/ids.js';
-import type { ScheduledRun, ScheduleInput } from '../../../protocol/called-runs.js';
+import type { ScheduledRun, ScheduleInput, Firing } from '../../../protocol/schedules.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import { useRuns } from '../../support/run-harness.js';
 import { until } from '../../support/until.js';
-import type { Firing } from '../../../protocol/schedules.js';
 
 let schedules: Schedules;
 const { agent: gated, open, reached } = createGatedAgent();

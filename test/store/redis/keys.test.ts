@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { createCountKey } from '../../../api/identity.js';
 import { formatChildSessionId } from '../../../protocol/ids.js';
-import { toVisitorName } from '../../../protocol/responder.js';
+import { toVisitorName } from '../../../protocol/actor.js';
 import { toDeliveryId } from '../../../runs/deliveries.js';
 import type { SessionOwner } from '../../../store/contract/waiting.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState, type ReactElement } from 'react';
-import { describeFault, describeRequest } from '../../../protocol/audit-fault.js';
+import { describeFault, describeRequest } from '../../../protocol/operator-clients.js';
 import type { AuditEntryReply, AuditReply, AuditVerdictReply } from '../../../protocol/audit.js';
 import { Choice } from '../choice.js';
 import { formatWhen } from '../format-when.js';

@@ -1,4 +1,4 @@
-import { HEADERS } from '../../../protocol/wire-names.js';
+import { HEADERS } from '../../../protocol/ids.js';
 import { ask, withBody } from '../api-client.js';
 
 type Query = Readonly<Record<string, string | number | undefined>>;

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
-import { actOnEach, isNothingToDo, SUITED } from '../../../protocol/act-on-each.js';
+import { actOnEach, isNothingToDo, SUITED } from '../../../protocol/operator-clients.js';
 import type { OperatorRuns } from '../../../protocol/operator.js';
 import type { RunStatus } from '../../../protocol/run.js';
 import { toWords } from '../../../protocol/shown-call.js';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
-import type { UsageReply, UsageRow } from '../../../protocol/usage.js';
+import type { UsageReply, UsageRow } from '../../../protocol/operator.js';
 import { Choice } from '../choice.js';
 import { read } from './console-api.js';
 import { Rows } from './pages.js';

@@ -1,6 +1,6 @@
 import { createDeliveries } from '../../../../extensions/notify/deliveries.js';
 import { toNotifySettings, type Receiver } from '../../../../extensions/notify/settings.js';
-import { TIMES } from '../../../../protocol/times.js';
+import { TIMES } from '../../../../protocol/limits.js';
 import { toNoticeId } from '../../../../runs/deliveries.js';
 import { sendAgain, untilNotTaken } from '../../../support/delivery-workflows.js';
 import { startReceiver } from '../../../support/notice-receiver.js';
