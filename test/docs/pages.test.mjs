@@ -18,7 +18,7 @@ const WITH_CODES = [
 ];
 /** Error codes in code: of thrown errors, of named outcomes, and of calls settled as failed. */
 const CODE =
-  /(?:\b(?:code|errorCode)(?: =|:)\s+|\w*Error\(\s*|toFailure\([^;]*?|refuse\([^;]*?)'([a-z]+(?:_[a-z]+)+)'/g;
+  /(?:\b(?:code|errorCode)(?: =|:)\s+|(?:\w*Error|refusal)\(\s*|toFailure\([^;]*?|refuse\([^;]*?)'([a-z]+(?:_[a-z]+)+)'/g;
 
 function markdownIn(folder) {
   return readdirSync(folder, { recursive: true })

@@ -1,6 +1,11 @@
 import type { SnapshotDeps, UIMessage } from '../../../ai-sdk/index.js';
+import { continueTurn } from '../../../ai-sdk/reply/continue-turn.js';
+import type { Chat } from '../../../ai-sdk/reply/types.js';
+import type { LogEntry } from '../../../protocol/chunk.js';
 import type { PostedMessage } from '../../../protocol/http.js';
-import { ask, createAsking, GUARD, startAsking, user } from './ask.js';
+import { ask, createAsking, createScripted, GUARD, startAsking, user } from './ask.js';
+import { ACTIVE, call, intent, record, session } from './facts.js';
+import { parseFrames } from '../../support/chat-fetch.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
 /** The page's copy of the conversation with these calls answered. */
@@ -215,5 +220,40 @@ describe('answers (path 3)', () => {
     const other = createAsking();
     expect((await ask(other, copy)).text).toContain('"reason":"stale-run"');
     expect(await other.stateStore.sessions.read('s1')).toBeUndefined();
+  });
+
+  it('whoever answers another call learns of a question that stayed with others when it is denied', async () => {
+    const approvers = { roles: ['approver' as const] };
+    const asked = call('c1');
+    const open = { ...asked, spec: { ...asked.spec, approvers } };
+    const of = { agentId: 's1', runId: 's1:1-abc', ...intent };
+    const messages = [
+      { ...of, type: 'tool_approval_response', approved: false },
+      { type: 'stream_end', sessionId: 's1', turn: 1 },
+    ];
+    const entries = messages.map(
+      (message, at) => ({ sequence: 5 + at, writer: 'w', message }) as LogEntry,
+    );
+    const { streamManager, ...runtime } = createScripted();
+    const log = {
+      read: () => Promise.resolve([]),
+      follow: async function* () {
+        yield await Promise.resolve(entries);
+      },
+    };
+    const chat: Chat = {
+      deps: { ...runtime, streamManager: { ...streamManager, ...log } },
+      params: { sessionId: 's1', messages: [] },
+      caller: { userId: 'ann' },
+      sessionId: 's1',
+    };
+    const known = session({ ...ACTIVE, sequence: 4 }, { openCalls: [open] });
+    const reply = await continueTurn(chat, known, { stored: ['c2'], resumedAt: 4, rejected: [] });
+    let text = '';
+    if (reply.kind === 'stream')
+      for await (const frames of reply.frames(new AbortController().signal)) text += frames;
+    const types = parseFrames(text).map(({ part }) => (part as { type: string }).type);
+    const told = ['tool-approval-request', 'tool-output-denied'];
+    expect(types).toEqual(['start', ...told, ...GUARD]);
   });
 });
