@@ -59,12 +59,8 @@ export function createProgram(
     .addHelpText('after', EXIT_CODES)
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => {
-        cli.terminal.print(text.replace(/\n$/, ''));
-      },
-      writeErr: (text) => {
-        cli.terminal.note(text.replace(/\n$/, ''));
-      },
+      writeOut: (text) => cli.terminal.print(text.replace(/\n$/, '')),
+      writeErr: (text) => cli.terminal.note(text.replace(/\n$/, '')),
     })
     .exitOverride();
   addRunCommands(program);

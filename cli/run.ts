@@ -35,9 +35,7 @@ export async function runCommandLine(process: NodeJS.Process, version: string): 
         url: url ?? readUrl(env['HELIX_URL']),
         token: token === '' ? undefined : token,
         via,
-        onWait: (ms) => {
-          terminal.note(`The server asks to wait ${String(ms / 1_000)} s.`);
-        },
+        onWait: (ms) => terminal.note(`The server asks to wait ${String(ms / 1_000)} s.`),
       }),
     exitWith: (code) => {
       process.exitCode = code;
@@ -75,9 +73,7 @@ async function loadExtensions(file: string | undefined): Promise<CliExtension[]>
 
 function flush(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => {
-    stream.write('', () => {
-      resolve();
-    });
+    stream.write('', () => resolve());
   });
 }
 

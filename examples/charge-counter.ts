@@ -19,8 +19,6 @@ export function createChargeCounter(redisUrl: string): ChargeCounter {
   return {
     count: (idempotencyKey) => callRedis(redis.hincrby(CHARGES, idempotencyKey, 1)),
     find: async (idempotencyKey) => (await callRedis(redis.hexists(CHARGES, idempotencyKey))) === 1,
-    close: () => {
-      closeClient(redis);
-    },
+    close: () => closeClient(redis),
   };
 }

@@ -66,7 +66,6 @@ export class ApiCommand extends Command {
 
 /** Notes that a list has more items than were printed. */
 export function noteMore({ cli, options }: Work<ListOptions>): () => void {
-  return () => {
+  return () =>
     cli.terminal.note(`These are the first ${String(options.limit)}; --limit shows more.`);
-  };
 }

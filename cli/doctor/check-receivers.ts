@@ -69,12 +69,8 @@ async function open(url: URL, isPrivate: boolean): Promise<void> {
       if (error === undefined) resolve();
       else reject(error);
     };
-    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
-      end();
-    });
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => end());
     socket.once('error', end);
-    socket.setTimeout(CONNECT_MS, () => {
-      end(new Error('it did not answer in time'));
-    });
+    socket.setTimeout(CONNECT_MS, () => end(new Error('it did not answer in time')));
   });
 }

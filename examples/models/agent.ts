@@ -16,9 +16,7 @@ export function createSearcher(
     systemPrompt: 'Answer with what the web says, and name your sources.',
     // The provider executes this tool within its reply.
     tools: { web_search: openai.tools.webSearch({ searchContextSize: 'low' }) },
-    onFinish: ({ runId, totalUsage }) => {
-      count(runId, totalUsage.totalTokens ?? 0);
-    },
+    onFinish: ({ runId, totalUsage }) => count(runId, totalUsage.totalTokens ?? 0),
     llmConfig: { model: [{ model: first, firstPartMs: 2_000, maxTries: 1 }, second] },
   });
 }

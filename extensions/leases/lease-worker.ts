@@ -37,9 +37,7 @@ export function createLease(deps: LeaseOptions & LivenessDeps): BegunLease {
   const id = deps.id === undefined ? randomUUID() : `${deps.id}.${randomUUID()}`;
   const leases = { ...deps.leases.of(namespace) };
   let counts = NO_METER;
-  const meter: RunMeter = (event) => {
-    counts(event);
-  };
+  const meter: RunMeter = (event) => counts(event);
   const lease = createWorkerLease({ leases, namespace, id, times, unansweredMs, meter, logger });
   const look = createJudge({ leases, own: lease, times, now: monotonicMs, meter, logger });
   const begin: WorkerLease['begin'] = () => {
@@ -64,9 +62,9 @@ export function createLease(deps: LeaseOptions & LivenessDeps): BegunLease {
 
   async function watch(signal: AbortSignal, takeOver: TakeOver): Promise<void> {
     if (replaces !== undefined) {
-      await endFormer(replaces).catch((error: unknown) => {
-        logger.warn({ err: error }, 'the lease of the former process could not be ended');
-      });
+      await endFormer(replaces).catch((error: unknown) =>
+        logger.warn({ err: error }, 'the lease of the former process could not be ended'),
+      );
     }
     while (!signal.aborted) {
       const nextMs = await look(takeOver).catch(() => times.renewMs);

@@ -203,8 +203,6 @@ export function startPulse(unansweredMs: () => number): {
         write();
       };
     },
-    stop: () => {
-      clearInterval(timer);
-    },
+    stop: () => clearInterval(timer),
   };
 }

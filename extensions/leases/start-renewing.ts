@@ -75,9 +75,7 @@ export function startRenewing(options: RenewingOptions): Renewing {
   return {
     begun: first.begun,
     load,
-    run: () => {
-      load().run();
-    },
+    run: () => load().run(),
     executing: (call) => lasting?.executing(call) ?? (() => undefined),
     stop: () => {
       clearTimeout(unused);
@@ -108,9 +106,7 @@ function renewHere(options: RenewingOptions, forMs?: number): Lasting & { begun:
     begun: turn(),
     run: () => undefined,
     executing: () => () => undefined,
-    stop: () => {
-      clearInterval(timer);
-    },
+    stop: () => clearInterval(timer),
   };
 }
 
@@ -150,9 +146,9 @@ function renewInThread(
       hasRenewed = true;
       onReport(report);
     });
-    thread.on('error', (error) => {
-      logger.warn({ err: error }, 'the thread that renews the lease has failed');
-    });
+    thread.on('error', (error) =>
+      logger.warn({ err: error }, 'the thread that renews the lease has failed'),
+    );
     thread.once('exit', () => {
       if (!hasRenewed) fallBack();
       else if (!isStopped) setTimeout(start, AGAIN_MS).unref();

@@ -65,9 +65,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     return renewing;
   }
 
-  const fails = (what: string) => (error: unknown) => {
-    logger.warn({ err: error }, what);
-  };
+  const fails = (what: string) => (error: unknown) => logger.warn({ err: error }, what);
 
   /** @throws HelixError if the store does not take the entry */
   function register(entry: Entry): Promise<void> {
@@ -179,12 +177,8 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
         ? monotonicMs() - (startedAt ?? 0) < STARTING_MS
         : renewedWithin(UNHELD_MS),
     begin,
-    load: () => {
-      begin().load();
-    },
-    start: () => {
-      begin().run();
-    },
+    load: () => begin().load(),
+    start: () => begin().run(),
     close: () => (closing ??= close()),
     holder: () => holder,
     isOwn: (other) => other === id || other.startsWith(`${id}.`),

@@ -120,9 +120,7 @@ function createMcpConnection(
     const flight: InFlight = {
       isResumable: false,
       over: over.signal,
-      fail: (why) => {
-        lost.abort(why);
-      },
+      fail: (why) => lost.abort(why),
     };
     const options = {
       signal: AbortSignal.any([signal, lost.signal]),
@@ -144,9 +142,7 @@ function createMcpConnection(
       return { failure, isSent: !failure.isUnsent };
     } finally {
       exit();
-      setTimeout(() => {
-        over.abort();
-      }, OVER_MS).unref();
+      setTimeout(() => over.abort(), OVER_MS).unref();
     }
   }
 
@@ -197,9 +193,9 @@ function createMcpConnection(
         client.request({ method: 'tools/list', params }, ToolsPage, options),
       );
     try {
-      return await listPages(ask, (fault) => {
-        logger.warn({ server: name, fault }, 'a list of tools is used as far as it goes');
-      });
+      return await listPages(ask, (fault) =>
+        logger.warn({ server: name, fault }, 'a list of tools is used as far as it goes'),
+      );
     } catch (error) {
       signal.throwIfAborted();
       if (limited.aborted) throw unavailable(name);

@@ -137,9 +137,7 @@ function send(
     const abort = (): void => {
       sent.destroy(signal.reason as Error);
     };
-    const release = (): void => {
-      signal.removeEventListener('abort', abort);
-    };
+    const release = (): void => signal.removeEventListener('abort', abort);
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
     sent.on('close', release);

@@ -65,9 +65,7 @@ export async function openMcpServer(
     release();
   }
 
-  client.onclose = () => {
-    end(connectionLost(name));
-  };
+  client.onclose = () => end(connectionLost(name));
   client.onerror = ({ message }) => {
     logged += 1;
     if (logged <= LOGGED) {
@@ -165,9 +163,7 @@ function createTransport(
     });
     return { transport, leave: () => Promise.resolve(), release: () => undefined };
   }
-  const { fetch, close } = createGuardedFetch(server, (value) => {
-    keepSecret(secrets, value);
-  });
+  const { fetch, close } = createGuardedFetch(server, (value) => keepSecret(secrets, value));
   const { url, authProvider } = server;
   const transport = new sdk.StreamableHTTPClientTransport(new URL(url), {
     fetch,
@@ -199,13 +195,9 @@ function boundUnread(transport: Transport, name: string): void {
 /** Rejects as soon as the signal aborts, even if the work ignores it. @throws the signal's reason */
 export function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      reject(signal.reason as Error);
-    };
+    const abort = (): void => reject(signal.reason as Error);
     if (signal.aborted) abort();
     signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => {
-      signal.removeEventListener('abort', abort);
-    });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }

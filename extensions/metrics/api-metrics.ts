@@ -91,22 +91,16 @@ export function createApiMetrics(options: ApiMetricsOptions = {}): ApiMetrics {
   const runs = createRunCounts({
     count: (name, help, labelNames) => {
       const counted = counter(`${name}_total`, help, labelNames);
-      return (value, labels = {}) => {
-        counted.inc(labels, value);
-      };
+      return (value, labels = {}) => counted.inc(labels, value);
     },
     seconds: (name, help, labelNames) => {
       const timed = seconds(name, help, labelNames, WAITS);
-      return (value, labels = {}) => {
-        timed.observe(labels, value);
-      };
+      return (value, labels = {}) => timed.observe(labels, value);
     },
   });
 
   const streams: StreamMeter = { open: 0, writes: 0, characters: 0 };
-  addGauge('helix_open_streams', 'Streams that are open now.', (gauge) => {
-    gauge.set(streams.open);
-  });
+  addGauge('helix_open_streams', 'Streams that are open now.', (gauge) => gauge.set(streams.open));
   const total = (name: string, help: string, read: () => number): void => {
     new Counter({
       name,
@@ -140,12 +134,8 @@ export function createApiMetrics(options: ApiMetricsOptions = {}): ApiMetrics {
       if (isStream) lifetimes.observe({ route }, tookSeconds);
       else durations.observe({ method, route }, tookSeconds);
     },
-    refused: (code) => {
-      refusals.inc({ code });
-    },
-    begun: (agent) => {
-      begun.inc({ agent });
-    },
+    refused: (code) => refusals.inc({ code }),
+    begun: (agent) => begun.inc({ agent }),
     streams,
     runs,
   };
@@ -182,11 +172,7 @@ const COUNT_AGAIN_MS = 10_000;
  */
 function addWaitingGauges(addGauge: AddGauge, readStanding: () => Promise<WaitingStanding>): void {
   let reading: Promise<WaitingStanding | undefined> | undefined;
-  const add = (
-    name: string,
-    help: string,
-    toValue: (standing: WaitingStanding) => number,
-  ): void => {
+  const add = (name: string, help: string, toValue: (standing: WaitingStanding) => number): void =>
     addGauge(name, help, async (gauge) => {
       // Both gauges of one scrape share a read.
       reading ??= withTimeout(READ_MS, readStanding())
@@ -198,7 +184,6 @@ function addWaitingGauges(addGauge: AddGauge, readStanding: () => Promise<Waitin
       if (standing === undefined) gauge.remove();
       else gauge.set(toValue(standing));
     });
-  };
   add('helix_waiting_conversations', 'Conversations that wait for people.', ({ count }) => count);
   add(
     'helix_oldest_wait_seconds',

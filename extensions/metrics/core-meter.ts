@@ -112,15 +112,11 @@ export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): Ru
   const labels = toLabels();
   const count = (name: string, help: string): Instrument => {
     const counter = meter.createCounter(name, undefined, help);
-    return (value, tags) => {
-      counter.add(value, tags);
-    };
+    return (value, tags) => counter.add(value, tags);
   };
   const seconds = (name: string, help: string): Instrument => {
     const histogram = meter.createHistogram(name, 'float', undefined, help);
-    return (value, tags) => {
-      histogram.record(value, tags);
-    };
+    return (value, tags) => histogram.record(value, tags);
   };
   const countRun = createRunCounts({ count, seconds }, labels);
 
@@ -221,9 +217,7 @@ export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): Ru
         else {
           void findTenant(event.run)
             .catch(() => undefined)
-            .then((tenant = '') => {
-              addUsage(event, tenant);
-            });
+            .then((tenant = '') => addUsage(event, tenant));
         }
         return;
       case 'tool_executed': {

@@ -138,9 +138,7 @@ export function withDots(meter: MetricMeter): MetricMeter {
     method: Method,
   ): Metric =>
     Object.assign(Object.create(metric) as Metric, {
-      [method]: (value: number, tags?: MetricTags) => {
-        metric[method](value, toTags(tags));
-      },
+      [method]: (value: number, tags?: MetricTags) => metric[method](value, toTags(tags)),
     });
   return {
     withTags: (tags) => withDots(meter.withTags(toTags(tags))),

@@ -43,9 +43,7 @@ const CLOCK: LaneClock = {
   now: Date.now,
   after: (ms, work) => {
     const timer = setTimeout(work, ms);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   },
 };
 

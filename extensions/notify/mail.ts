@@ -43,9 +43,7 @@ export async function createMailer({
         throw toNotDelivered(cause);
       });
     },
-    close: () => {
-      transport.close();
-    },
+    close: () => transport.close(),
   };
 }
 

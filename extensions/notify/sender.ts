@@ -85,9 +85,7 @@ export function createSender({ receivers, mail, perHour }: NotifySettings): Send
     },
     close: () => {
       mailer?.then(
-        ({ close }) => {
-          close();
-        },
+        ({ close }) => close(),
         // Each message that needed the mailer has failed with the reason.
         () => undefined,
       );

@@ -188,9 +188,7 @@ export function createTracing(options: TracingOptions): Tracing {
       if (active === undefined || !isSpanContextValid(active)) return {};
       return { trace_id: active.traceId, span_id: active.spanId };
     },
-    register: () => {
-      provider.register();
-    },
+    register: () => provider.register(),
     close: () => provider.shutdown(),
   };
 }

@@ -41,13 +41,12 @@ function reported(exporter: SpanExporter, collector: TracingSettings['collector'
   return {
     shutdown: () => exporter.shutdown(),
     forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
-    export: (spans, done) => {
+    export: (spans, done) =>
       exporter.export(spans, ({ code, error }: { code: number; error?: Error }) => {
         if (code === TAKEN) collector.back();
         else collector.away(error?.message ?? 'the export failed');
         done({ code: TAKEN });
-      });
-    },
+      }),
   };
 }
 

@@ -11,9 +11,7 @@ export function traceRuns(tracer: Tracer): Required<Pick<Extension, 'listener' |
   const request = modelSpans(traces);
   const tool = toolSpans(traces);
   return {
-    listener: (_sessionId, events, { store }) => {
-      traces.hear(store, events);
-    },
+    listener: (_sessionId, events, { store }) => traces.hear(store, events),
     work: (store) => ({
       run: (run, work) => traces.within(store, run, work),
       request,
@@ -40,7 +38,7 @@ function toolSpans({ tracer, current }: LegTraces): WorkMiddleware['tool'] {
           endMs = startMs + performance.now() - from;
         }
       },
-      ended: ({ output, error }) => {
+      ended: ({ output, error }) =>
         tracer.write({
           title: `execute_tool ${toolName}`,
           id,
@@ -59,8 +57,7 @@ function toolSpans({ tracer, current }: LegTraces): WorkMiddleware['tool'] {
             'gen_ai.tool.call.arguments': input,
             'gen_ai.tool.call.result': output,
           }),
-        });
-      },
+        }),
     };
   };
 }

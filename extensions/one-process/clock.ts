@@ -23,9 +23,7 @@ export const systemClock: Clock = {
       );
     };
     wait(ms);
-    return () => {
-      clearTimeout(timer);
-    };
+    return () => clearTimeout(timer);
   },
 };
 

@@ -162,9 +162,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     if (isSweeping) return;
     isSweeping = true;
     Promise.all([sweep(), release()])
-      .catch((error: unknown) => {
-        logger.warn({ err: error, fleet: local.fleet }, 'sweep failed');
-      })
+      .catch((error: unknown) => logger.warn({ err: error, fleet: local.fleet }, 'sweep failed'))
       .finally(() => {
         isSweeping = false;
       });

@@ -45,9 +45,7 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
   ): AsyncGenerator<WireEvent> {
     const silence = new AbortController();
     const beat = (): NodeJS.Timeout =>
-      setTimeout(() => {
-        silence.abort(new Error('the connection has gone silent'));
-      }, SILENCE_MS);
+      setTimeout(() => silence.abort(new Error('the connection has gone silent')), SILENCE_MS);
     let timer = beat();
     try {
       const query = new URLSearchParams({ sessionId });

@@ -139,9 +139,8 @@ describe('colours', () => {
 describe('texts of strangers', () => {
   const EVIL = 'pay 5\u001b[2K\u001b[1A\u009b31m\u202e05 yap\r\nok';
 
-  it('a text is shown as one line that the terminal does not obey', () => {
-    expect(shownText(EVIL)).toBe('pay 5\\u001b[2K\\u001b[1A\\u009b31m\\u202e05 yap ok');
-  });
+  it('a text is shown as one line that the terminal does not obey', () =>
+    expect(shownText(EVIL)).toBe('pay 5\\u001b[2K\\u001b[1A\\u009b31m\\u202e05 yap ok'));
 
   it('JSON is shown so as well, and means the same', () => {
     const value = { [EVIL]: EVIL };

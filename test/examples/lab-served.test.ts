@@ -15,6 +15,6 @@ it.each([
   ['::', false],
   ['127.evil.example', false],
   ['192.168.1.5', false],
-])('the lab agent is served without accounts at %s: %s', (host, served) => {
-  expect(isLabServed({ setting: undefined, hasAccounts: false, host })).toBe(served);
-});
+])('the lab agent is served without accounts at %s: %s', (host, served) =>
+  expect(isLabServed({ setting: undefined, hasAccounts: false, host })).toBe(served),
+);

@@ -45,7 +45,7 @@ describe('places of the console', () => {
   });
 });
 
-describe('the way to the console', () => {
+describe('the way to the console', () =>
   it('the chat page links to it for those with a role only', () => {
     const show = (roles: Role[]): string =>
       renderToStaticMarkup(createElement(ConsoleLink, { roles }));
@@ -53,8 +53,7 @@ describe('the way to the console', () => {
       expect(show([role])).toContain('href="/console"');
     }
     expect(show([])).toBe('');
-  });
-});
+  }));
 
 describe('what the console writes', () => {
   it('lengths of time are in the two largest units', () => {

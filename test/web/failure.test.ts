@@ -11,18 +11,15 @@ describe('classifyFailure', () => {
     expect(classifyFailure(new TypeError('network error')).kind).toBe('unavailable');
   });
 
-  it('classifyFailure returns the text of an error part', () => {
+  it('classifyFailure returns the text of an error part', () =>
     expect(classifyFailure(new Error('model overloaded'))).toEqual({
       kind: 'reply',
       text: 'The reply failed: model overloaded',
-    });
-  });
+    }));
 
   it.each([500, 502, 503, 429, 408])(
     'classifyFailure offers another try after status %d',
-    (status) => {
-      expect(classifyFailure(refusal(status, 'Bad gateway')).kind).toBe('unavailable');
-    },
+    (status) => expect(classifyFailure(refusal(status, 'Bad gateway')).kind).toBe('unavailable'),
   );
 
   it('classifyFailure explains a known refusal, and quotes an unknown one', () => {

@@ -20,11 +20,10 @@ const shape = (parts: readonly Part[]): (string | number)[] =>
   );
 
 describe('groupParts', () => {
-  it('finished calls that follow each other are one group, across steps', () => {
+  it('finished calls that follow each other are one group, across steps', () =>
     expect(
       shape([done('a'), done('b'), { type: 'step-start' }, done('c'), text, done('d')]),
-    ).toEqual([3, 'text', 1]);
-  });
+    ).toEqual([3, 'text', 1]));
 
   it('a group keeps its key while calls join it', () => {
     const before = groupParts([text, done('a')], agentOf);
@@ -59,19 +58,16 @@ describe('groupParts', () => {
         output: 1,
       },
     ],
-  ])('a call stays in sight that %s', (_name, part) => {
-    expect(shape([done('a'), part])).toEqual([1, 'dynamic-tool']);
-  });
+  ])('a call stays in sight that %s', (_name, part) =>
+    expect(shape([done('a'), part])).toEqual([1, 'dynamic-tool']),
+  );
 });
 
-describe('toWords', () => {
+describe('toWords', () =>
   it.each([
     ['lookupOrder', 'Lookup order'],
     ['send_email', 'Send email'],
     ['orderId', 'Order ID'],
     ['HTTP', 'Http'],
     ['_', '_'],
-  ])('%s reads %s', (name, words) => {
-    expect(toWords(name)).toBe(words);
-  });
-});
+  ])('%s reads %s', (name, words) => expect(toWords(name)).toBe(words)));

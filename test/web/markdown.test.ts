@@ -48,9 +48,7 @@ describe('Markdown', () => {
 
   it.each(['javascript:alert(1)', 'data:text/html,x', 'vbscript:x', '//evil.example'])(
     'Markdown makes no link of %s',
-    (url) => {
-      expect(show(`[click](${url})`)).not.toContain('href');
-    },
+    (url) => expect(show(`[click](${url})`)).not.toContain('href'),
   );
 
   it.each([

@@ -49,9 +49,9 @@ describe('pageStatus', () => {
     ['reconnecting', 'error', { ...calm, reconnecting: true }, asking],
     ['reconnecting', 'streaming', { ...calm, reconnecting: true }, undefined],
     ['ready', 'error', calm, undefined],
-  ] as const)('the status of the page is %s', (expected, chat, page, newest) => {
-    expect(pageStatus(chat, page, newest)).toBe(expected);
-  });
+  ] as const)('the status of the page is %s', (expected, chat, page, newest) =>
+    expect(pageStatus(chat, page, newest)).toBe(expected),
+  );
 
   it('what only a colleague can answer is no rest, and no question to the one who reads it', () => {
     const pending = withheld;

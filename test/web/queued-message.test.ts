@@ -16,9 +16,7 @@ beforeEach(async () => {
   (find('edit-queued') as HTMLElement).click();
   await eventually(() => draft() !== null);
 });
-afterEach(() => {
-  page.close();
-});
+afterEach(() => page.close());
 
 const find = (testId: string): unknown =>
   openDocument().document.querySelector(`[data-testid="${testId}"]`);

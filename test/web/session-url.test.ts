@@ -3,16 +3,12 @@ import { placeOf, placeSearch, readAgent, readPlace } from '../../web/src/use-pl
 describe('the address of a conversation', () => {
   it.each([placeOf('a-B_9', 'lab'), placeOf('a-B_9', undefined)])(
     'the address of a conversation is read as it was written',
-    (place) => {
-      expect(readPlace(placeSearch(place))).toEqual(place);
-    },
+    (place) => expect(readPlace(placeSearch(place))).toEqual(place),
   );
 
   it.each(['', '?agent=lab', '?session=', '?session=a%2Fb', `?session=${'x'.repeat(129)}`])(
     'the address "%s" names no session',
-    (search) => {
-      expect(readPlace(search)).toBeUndefined();
-    },
+    (search) => expect(readPlace(search)).toBeUndefined(),
   );
 
   it('an address may name only an agent', () => {

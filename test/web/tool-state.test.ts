@@ -8,7 +8,7 @@ import {
 const call = { type: 'dynamic-tool', toolName: 'charge', toolCallId: 'c1', input: {} } as const;
 const asked = { id: 'a1' };
 
-describe('toolCardState', () => {
+describe('toolCardState', () =>
   it.each<[string, ToolPart]>([
     ['running', { ...call, state: 'input-streaming' }],
     ['running', { ...call, state: 'input-available' }],
@@ -19,12 +19,9 @@ describe('toolCardState', () => {
     ['done', { ...call, state: 'output-available', output: 1 }],
     ['failed', { ...call, state: 'output-error', errorText: 'no' }],
     ['denied', { ...call, state: 'output-denied', approval: { ...asked, approved: false } }],
-  ])('the state of a tool card is %s', (state, part) => {
-    expect(toolCardState(part)).toBe(state);
-  });
-});
+  ])('the state of a tool card is %s', (state, part) => expect(toolCardState(part)).toBe(state)));
 
-describe('waitsForColleague', () => {
+describe('waitsForColleague', () =>
   it('a call waits for a colleague if the server has it so', () => {
     const part: ToolPart = { ...call, state: 'input-available' };
     const names = { toolCallId: 'c1', approvalId: 's1:1-a::c1', inputHash: 'h' };
@@ -36,13 +33,11 @@ describe('waitsForColleague', () => {
     );
     const done: ToolPart = { ...call, state: 'output-available', output: 1 };
     expect(waitsForColleague(done, [{ ...question, mayDecide: false }])).toBe(false);
-  });
-});
+  }));
 
-describe('readable', () => {
+describe('readable', () =>
   it('readable indents JSON and leaves text alone', () => {
     expect(readable({ a: [1] })).toBe('{\n  "a": [\n    1\n  ]\n}');
     expect(readable('plain')).toBe('plain');
     expect(readable(undefined)).toBe('');
-  });
-});
+  }));

@@ -10,7 +10,7 @@ afterEach(() => {
 const page = (sessionId: string, cursor?: string): Response =>
   Response.json({ conversations: [{ sessionId }], cursor });
 
-describe('the list of conversations', () => {
+describe('the list of conversations', () =>
   it('leaves out a page of a search that came after the next search', async () => {
     let answerLate: (response: Response) => void = () => undefined;
     const late = new Promise<Response>((resolve) => (answerLate = resolve));
@@ -37,5 +37,4 @@ describe('the list of conversations', () => {
     await until('it is rendered again', () => hook.current !== before);
     expect(shown()).toBe('c1');
     hook.unmount();
-  });
-});
+  }));

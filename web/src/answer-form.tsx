@@ -22,9 +22,7 @@ export function AnswerForm(props: Props): ReactElement {
       <ChoiceList
         asked={asked}
         disabled={disabled}
-        onChoose={(optionId) => {
-          onAnswer({ result: toChoice(optionId) });
-        }}
+        onChoose={(optionId) => onAnswer({ result: toChoice(optionId) })}
       />
     );
   }
@@ -36,12 +34,8 @@ export function AnswerForm(props: Props): ReactElement {
         title={title}
         schema={schemaOfResult(schema, input)}
         disabled={disabled}
-        onResult={(result) => {
-          onAnswer({ result });
-        }}
-        onRefuse={() => {
-          onAnswer({ error: DECLINED });
-        }}
+        onResult={(result) => onAnswer({ result })}
+        onRefuse={() => onAnswer({ error: DECLINED })}
       />
     </>
   );
@@ -59,14 +53,7 @@ function ChoiceList({ asked, disabled, onChoose }: ChoiceListProps): ReactElemen
     <fieldset className="choice" data-testid="choice-card" disabled={disabled}>
       <legend>{asked.question}</legend>
       {asked.options.map(({ id, label, detail }) => (
-        <button
-          type="button"
-          key={id}
-          data-testid={`choose-${id}`}
-          onClick={() => {
-            onChoose(id);
-          }}
-        >
+        <button type="button" key={id} data-testid={`choose-${id}`} onClick={() => onChoose(id)}>
           <strong>{label}</strong>
           {detail !== undefined && <span>{detail}</span>}
         </button>

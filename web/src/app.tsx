@@ -12,12 +12,8 @@ export function App(): ReactElement {
   const [isListOpen, setListOpen] = useState(false);
   const [changes, setChanges] = useState(0);
 
-  const closeList = useCallback(() => {
-    setListOpen(false);
-  }, []);
-  const noteChange = useCallback(() => {
-    setChanges((before) => before + 1);
-  }, []);
+  const closeList = useCallback(() => setListOpen(false), []);
+  const noteChange = useCallback(() => setChanges((before) => before + 1), []);
   const openSession = useCallback(
     (sessionId: string) => {
       setListOpen(false);

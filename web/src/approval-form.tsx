@@ -56,9 +56,7 @@ export function ApprovalForm({ question, disabled, onAnswer }: Props): ReactElem
           type="button"
           data-testid="deny"
           disabled={disabled}
-          onClick={() => {
-            onAnswer({ approved: false, reason: reason.trim() || undefined });
-          }}
+          onClick={() => onAnswer({ approved: false, reason: reason.trim() || undefined })}
         >
           {mayDecide ? 'Deny' : 'Withdraw'}
         </button>

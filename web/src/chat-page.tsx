@@ -58,9 +58,7 @@ export function ChatPage(props: Props): ReactElement {
   const names = useMemo(() => toToolNames(config.cards, state.agent), [config.cards, state.agent]);
   const url = runUrl(config, state.runId);
   const [dialog, setDialog] = useState<'inbox' | 'state' | 'steps'>();
-  const close = (): void => {
-    setDialog(undefined);
-  };
+  const close = (): void => setDialog(undefined);
   const rests = now === 'ready' && messages.length > 0 && state.queue.length === 0;
   const fresh = messages.length === 0 && !state.bound && !busy;
 
@@ -70,9 +68,7 @@ export function ChatPage(props: Props): ReactElement {
     <ErrorLine
       notice={state.notice}
       onRetry={conversation.retry}
-      onDismiss={() => {
-        page.set({ notice: undefined });
-      }}
+      onDismiss={() => page.set({ notice: undefined })}
     />
   );
   const questions = useWaitingCount(`${now} ${state.runId ?? ''} ${String(dialog === 'inbox')}`);
@@ -82,13 +78,7 @@ export function ChatPage(props: Props): ReactElement {
     <CurrentConversation value={conversation}>
       <div className="page">
         <TopBar onNewChat={onNewChat} onList={onList}>
-          <button
-            type="button"
-            data-testid="inbox"
-            onClick={() => {
-              setDialog('inbox');
-            }}
-          >
+          <button type="button" data-testid="inbox" onClick={() => setDialog('inbox')}>
             {questions === '' ? 'Inbox' : `Inbox (${questions})`}
           </button>
           <ConsoleLink roles={config.roles} />
@@ -121,23 +111,11 @@ export function ChatPage(props: Props): ReactElement {
                 </a>
               )}
               {state.state !== null && (
-                <button
-                  type="button"
-                  data-testid="show-state"
-                  onClick={() => {
-                    setDialog('state');
-                  }}
-                >
+                <button type="button" data-testid="show-state" onClick={() => setDialog('state')}>
                   State
                 </button>
               )}
-              <button
-                type="button"
-                data-testid="branch"
-                onClick={() => {
-                  setDialog('steps');
-                }}
-              >
+              <button type="button" data-testid="branch" onClick={() => setDialog('steps')}>
                 Branch
               </button>
             </>
@@ -320,13 +298,7 @@ function Welcome({ agent, isFound, onSend }: WelcomeProps): ReactElement {
       )}
       <div className="openers">
         {agent?.openers.map(({ label, text }) => (
-          <button
-            key={label}
-            type="button"
-            onClick={() => {
-              onSend(text);
-            }}
-          >
+          <button key={label} type="button" onClick={() => onSend(text)}>
             {label}
           </button>
         ))}

@@ -18,9 +18,7 @@ export function Choice<Value extends string>(props: Props<Value>): ReactElement 
       <select
         data-testid={testId}
         value={value}
-        onChange={(event) => {
-          onChoose(event.target.value as Value);
-        }}
+        onChange={(event) => onChoose(event.target.value as Value)}
       >
         {options.map(([each, text]) => (
           <option key={each} value={each}>

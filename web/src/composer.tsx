@@ -61,9 +61,7 @@ export function Composer({ busy, blocked }: Props): ReactElement {
       onDragOver={(event) => {
         if (event.dataTransfer.types.includes('Files')) event.preventDefault();
       }}
-      onDrop={(event) => {
-        takeFiles(event, event.dataTransfer);
-      }}
+      onDrop={(event) => takeFiles(event, event.dataTransfer)}
       onSubmit={(event) => {
         event.preventDefault();
         submit();
@@ -81,13 +79,9 @@ export function Composer({ busy, blocked }: Props): ReactElement {
         rows={1}
         placeholder="Write a message"
         value={draft}
-        onChange={(event) => {
-          page.set({ draft: event.target.value });
-        }}
+        onChange={(event) => page.set({ draft: event.target.value })}
         onKeyDown={sendOnEnter}
-        onPaste={(event) => {
-          takeFiles(event, event.clipboardData);
-        }}
+        onPaste={(event) => takeFiles(event, event.clipboardData)}
       />
       {busy && (
         <button type="button" data-testid="stop" disabled={stopping} onClick={() => void stop()}>
@@ -106,9 +100,7 @@ export function Composer({ busy, blocked }: Props): ReactElement {
           testId="when-busy"
           value={whenBusy}
           options={WHEN_BUSY}
-          onChoose={(chosen) => {
-            page.set({ whenBusy: chosen });
-          }}
+          onChoose={(chosen) => page.set({ whenBusy: chosen })}
         />
       )}
     </form>
@@ -169,13 +161,7 @@ function AttachmentList({ attachments, onRemove }: AttachmentListProps): ReactEl
             </span>
           )}
           {fault === undefined && part === undefined && <span role="status">Sending…</span>}
-          <button
-            type="button"
-            aria-label={`Remove ${name}`}
-            onClick={() => {
-              onRemove(key);
-            }}
-          >
+          <button type="button" aria-label={`Remove ${name}`} onClick={() => onRemove(key)}>
             ×
           </button>
         </li>

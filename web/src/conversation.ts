@@ -106,12 +106,8 @@ export class Conversation {
         this.page.set(toKnown(event as SessionEvent<UIMessage>));
         this.page.noteDecisions(event.decisions);
       },
-      onError: (error) => {
-        this.#showFailure(error);
-      },
-      onFinish: () => {
-        this.page.set({ stopping: false, reconnecting: false, following: false });
-      },
+      onError: (error) => this.#showFailure(error),
+      onFinish: () => this.page.set({ stopping: false, reconnecting: false, following: false }),
     };
     this.controls = new SessionControls({
       page: this.page,
@@ -330,8 +326,6 @@ function openTransport(
       if (sequence !== undefined) headers.set('X-Resume-From-Sequence', String(sequence));
       return { headers };
     },
-    onConnectionChange: (isConnected) => {
-      page.set({ reconnecting: !isConnected });
-    },
+    onConnectionChange: (isConnected) => page.set({ reconnecting: !isConnected }),
   });
 }

@@ -24,9 +24,7 @@ export function CopyButton({ read, label }: Props): ReactElement {
       className="copy"
       aria-label={`${words}: ${label}`}
       onClick={() => void copy()}
-      onBlur={() => {
-        setWords('Copy');
-      }}
+      onBlur={() => setWords('Copy')}
     >
       {words}
     </button>

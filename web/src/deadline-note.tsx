@@ -56,12 +56,8 @@ function useClock(runs: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
     if (!runs) return;
-    const timer = setInterval(() => {
-      setNow(Date.now());
-    }, TICK_MS);
-    return () => {
-      clearInterval(timer);
-    };
+    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
   }, [runs]);
   return now;
 }

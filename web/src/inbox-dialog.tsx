@@ -78,13 +78,7 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
         ))}
       </ul>
       {waiting?.hasMore === true && (
-        <button
-          type="button"
-          data-testid="inbox-more"
-          onClick={() => {
-            setPages(pages + 1);
-          }}
-        >
+        <button type="button" data-testid="inbox-more" onClick={() => setPages(pages + 1)}>
           More questions
         </button>
       )}

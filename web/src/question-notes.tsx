@@ -79,9 +79,7 @@ export function ReasonInput(props: Props): ReactElement {
       placeholder={placeholder}
       value={value}
       disabled={disabled}
-      onChange={(event) => {
-        onChange(event.target.value);
-      }}
+      onChange={(event) => onChange(event.target.value)}
     />
   );
 }

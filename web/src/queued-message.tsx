@@ -53,9 +53,7 @@ export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
             value={draft}
             ref={putCaretAtEnd}
             onKeyDown={onKey}
-            onChange={(event) => {
-              setDraft(event.target.value);
-            }}
+            onChange={(event) => setDraft(event.target.value)}
           />
           <button type="submit" data-testid="save-queued">
             Save
@@ -75,9 +73,7 @@ export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
         className="plain"
         data-testid="edit-queued"
         ref={edit}
-        onClick={() => {
-          setDraft(text);
-        }}
+        onClick={() => setDraft(text)}
       >
         Edit
       </button>

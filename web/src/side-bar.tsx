@@ -48,9 +48,7 @@ export function SideBar(props: Props): ReactElement {
           placeholder="Search"
           data-testid="side-search"
           value={search}
-          onChange={(event) => {
-            setSearch(event.target.value);
-          }}
+          onChange={(event) => setSearch(event.target.value)}
         />
         {failed && <LoadFault text="The list could not be read." onAgain={again} />}
         {conversations === undefined && !failed && <p role="status">Loading…</p>}
@@ -93,9 +91,7 @@ function Entry({ conversation, isCurrent, onOpen }: EntryProps): ReactElement {
       data-testid="side-conversation"
       data-conversation={sessionId}
       aria-current={isCurrent ? 'page' : undefined}
-      onClick={() => {
-        onOpen(sessionId);
-      }}
+      onClick={() => onOpen(sessionId)}
     >
       <span className="side-title">{title === '' ? 'Untitled' : title}</span>
       <span className="side-note">
@@ -165,9 +161,7 @@ export function useConversationList(search: string, version: unknown): Conversat
     }
   }, [search, cursor]);
 
-  const again = useCallback(() => {
-    setTries((before) => before + 1);
-  }, []);
+  const again = useCallback(() => setTries((before) => before + 1), []);
   const loadMore = cursor === undefined ? undefined : () => void more();
   return { conversations: list, failed, again, loadMore };
 }
@@ -184,13 +178,9 @@ function append(
 function useFocusCount(): number {
   const [count, setCount] = useState(0);
   useEffect(() => {
-    const onFocus = (): void => {
-      setCount((before) => before + 1);
-    };
+    const onFocus = (): void => setCount((before) => before + 1);
     window.addEventListener('focus', onFocus);
-    return () => {
-      window.removeEventListener('focus', onFocus);
-    };
+    return () => window.removeEventListener('focus', onFocus);
   }, []);
   return count;
 }

@@ -31,12 +31,8 @@ function SubAgentReport({
   const load = (): void => {
     setLoading('idle');
     reports.load(callId).then(
-      () => {
-        setLoading('empty');
-      },
-      () => {
-        setLoading('failed');
-      },
+      () => setLoading('empty'),
+      () => setLoading('failed'),
     );
   };
   return (

@@ -55,9 +55,7 @@ export function TopBar({ onNewChat, onList, children }: Props): ReactElement {
           aria-expanded={isOpen}
           aria-controls="top-tools"
           data-testid="more"
-          onClick={() => {
-            setOpen(!isOpen);
-          }}
+          onClick={() => setOpen(!isOpen)}
         >
           ⋯
         </button>

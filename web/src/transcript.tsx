@@ -114,9 +114,7 @@ function useStickToEnd(content: unknown): StickToEnd {
     observer.observe(box.current);
     // Facts that arrive outside of the messages, such as the approvers, make cards grow.
     for (const child of box.current.children) observer.observe(child);
-    return () => {
-      observer.disconnect();
-    };
+    return () => observer.disconnect();
   }, [settle]);
 
   const onScroll = useCallback(() => {
@@ -126,9 +124,7 @@ function useStickToEnd(content: unknown): StickToEnd {
     setAway(element.scrollHeight - element.scrollTop - element.clientHeight > NEAR_PX);
   }, []);
 
-  const toEnd = useCallback(() => {
-    setAway(false);
-  }, []);
+  const toEnd = useCallback(() => setAway(false), []);
 
   return { box, away, onScroll, toEnd };
 }

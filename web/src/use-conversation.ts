@@ -29,9 +29,7 @@ export function useConversation(place: Place): Loaded {
     void loadUntilAnswered(place, signal, (next) => {
       if (!signal.aborted) setLoaded(next.kind === 'refused' ? { ...next, again } : next);
     });
-    return () => {
-      controller.abort();
-    };
+    return () => controller.abort();
     // Another agent in the address does not change the conversation.
   }, [place.sessionId, tries]);
 
@@ -46,9 +44,7 @@ async function loadUntilAnswered(
   const { loadSnapshot } = createResumableChatTransport({
     giveUpAfterMs: Infinity,
     fetch: (input, init) => request(fetch, input, init),
-    onConnectionChange: (isConnected) => {
-      show({ kind: 'loading', reconnecting: !isConnected });
-    },
+    onConnectionChange: (isConnected) => show({ kind: 'loading', reconnecting: !isConnected }),
   });
   for (;;) {
     try {
@@ -111,7 +107,5 @@ function usePageVisible(): boolean {
 
 function subscribe(onChange: () => void): () => void {
   document.addEventListener('visibilitychange', onChange);
-  return () => {
-    document.removeEventListener('visibilitychange', onChange);
-  };
+  return () => document.removeEventListener('visibilitychange', onChange);
 }

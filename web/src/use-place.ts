@@ -32,13 +32,9 @@ export function usePlace(): Places {
   const { sessionId, agent } = here.place ?? {};
 
   useEffect(() => {
-    const followHistory = (): void => {
-      setHere(readHere());
-    };
+    const followHistory = (): void => setHere(readHere());
     window.addEventListener('popstate', followHistory);
-    return () => {
-      window.removeEventListener('popstate', followHistory);
-    };
+    return () => window.removeEventListener('popstate', followHistory);
   }, []);
 
   const open = useCallback(

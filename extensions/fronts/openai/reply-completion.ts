@@ -69,9 +69,7 @@ export async function replyCompletion(call: CompletionCallOf, asked: Asked): Pro
     return;
   }
   const left = new AbortController();
-  response.once('close', () => {
-    left.abort();
-  });
+  response.once('close', () => left.abort());
   const whole = await readWhole(deps, asked, { decided, signal: left.signal });
   if (whole === undefined) return;
   if (whole.end.kind === 'failed') {

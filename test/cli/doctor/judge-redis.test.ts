@@ -18,9 +18,8 @@ const judge = (servers: ServerInfo[], refusal?: string) =>
   judgeRedis({ address, facts: { servers, clock, refusal } });
 
 describe('what doctor says of Redis', () => {
-  it('a server that keeps everything is well', () => {
-    expect(judge([WELL]).map(({ level }) => level)).toEqual(['ok', 'ok', 'ok', 'ok']);
-  });
+  it('a server that keeps everything is well', () =>
+    expect(judge([WELL]).map(({ level }) => level)).toEqual(['ok', 'ok', 'ok', 'ok']));
 
   it.each<[string, Partial<ServerInfo>, string, string, string]>([
     ['is too old', { version: '6.2.1' }, 'redis', 'fail', 'Upgrade it to 7.0'],
@@ -36,13 +35,12 @@ describe('what doctor says of Redis', () => {
     expect(found?.fix).toContain(fix);
   });
 
-  it('a missing right is named', () => {
+  it('a missing right is named', () =>
     expect(judge([WELL], 'its Redis user may not use XDEL').at(-1)).toMatchObject({
       level: 'fail',
       finding: expect.stringContaining('XDEL'),
       fix: expect.stringContaining('docs/redis.md'),
-    });
-  });
+    }));
 
   it.each([
     ['connect ECONNREFUSED 10.0.0.1:6379', 'Start it'],

@@ -25,15 +25,14 @@ const judge = (facts: Partial<TemporalFacts>, look: Partial<TemporalLook> = {}) 
   judgeTemporal({ ...LOOK, facts: { value: { ...WELL, ...facts } }, ...look });
 
 describe('what doctor says of Temporal', () => {
-  it('a server with everything is well', () => {
+  it('a server with everything is well', () =>
     expect(judge({}).map(({ check, level }) => `${check} ${level}`)).toEqual([
       'temporal ok',
       'temporal namespace ok',
       'search attributes ok',
       'workers ok',
       'codec keys ok',
-    ]);
-  });
+    ]));
 
   it.each([
     [5, 'temporal operator namespace create -n prod'],
@@ -70,9 +69,8 @@ describe('what doctor says of Temporal', () => {
     expect(judge({ searchAttributes })[2]?.level).toBe('fail');
   });
 
-  it('a server that lists no attributes is not wrong', () => {
-    expect(judge({ searchAttributes: refused(12) })[2]?.level).toBe('note');
-  });
+  it('a server that lists no attributes is not wrong', () =>
+    expect(judge({ searchAttributes: refused(12) })[2]?.level).toBe('note'));
 
   it('workers that have not asked for more than a minute are gone, by the clock of the server', () => {
     const pollers = { value: { runs: NOW - 71_000, tools: 0 } };

@@ -11,9 +11,7 @@ function exportTo(page: Audit['page'], write: (done: () => void) => void) {
   const route = audit().routes?.find(({ id }) => id === 'exportAudit');
   const client = new Writable({
     highWaterMark: 1,
-    write: (_chunk, _encoding, done) => {
-      write(done);
-    },
+    write: (_chunk, _encoding, done) => write(done),
   });
   const response = Object.assign(client, { set: () => response, type: () => response });
   const deps = {
@@ -61,9 +59,7 @@ it('a fault ends the connection, not the reply', async () => {
       cursor: 'more',
     });
   };
-  const { client, ended } = exportTo(page, (done) => {
-    done();
-  });
+  const { client, ended } = exportTo(page, (done) => done());
   const closed = new Promise((resolve) => client.once('close', resolve));
   await ended;
   await closed;

@@ -93,9 +93,7 @@ describe('a long turn', () => {
   it('is not summarised again after the death of an attempt that had its summary', async () => {
     let noteAsked = (): void => undefined;
     const asked = new Promise<'asked'>((resolve) => {
-      noteAsked = () => {
-        resolve('asked');
-      };
+      noteAsked = () => resolve('asked');
     });
     const given = await serve((n, { prompt, abortSignal }) => {
       const isSummarised = JSON.stringify(prompt).includes('notes');
@@ -103,9 +101,7 @@ describe('a long turn', () => {
       if (given.model.doStreamCalls.filter(hasNotes).length > 1) return reply;
       noteAsked();
       return new Promise((_, reject) => {
-        abortSignal?.addEventListener('abort', () => {
-          reject(new Error('cut'));
-        });
+        abortSignal?.addEventListener('abort', () => reject(new Error('cut')));
       });
     });
     const run = await given.begin();

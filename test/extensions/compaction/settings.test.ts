@@ -114,17 +114,16 @@ describe('the place of a cut', () => {
   });
 });
 
-describe('tokens', () => {
+describe('tokens', () =>
   it('of files do not depend on their size', () => {
     const file = (data: string): ModelMessage[] => [
       { role: 'user', content: [{ type: 'file', mediaType: 'image/png', data }] },
     ];
     expect(estimateTokens(file('a'.repeat(1_000_000)))).toBe(estimateTokens(file('a')));
     expect(estimateTokens(file('a'))).toBeGreaterThan(1_000);
-  });
-});
+  }));
 
-describe('what is summarised', () => {
+describe('what is summarised', () =>
   it('fits its limit, names each speaker, and holds nothing that a model thought', () => {
     const thought: ModelMessage = {
       role: 'assistant',
@@ -140,8 +139,7 @@ describe('what is summarised', () => {
     const long = Array.from({ length: 1_000 }, () => user('🎉'.repeat(5_000)));
     expect(writeRequest(long, undefined, 10_001).length).toBeLessThan(10_100);
     expect(writeRequest(long, undefined, 10_001).isWellFormed()).toBe(true);
-  });
-});
+  }));
 
 /** Returns long turns, each of about 30 tokens. */
 const long = (turns: number): ModelMessage[] =>
@@ -264,7 +262,7 @@ describe('compaction', () => {
     [{ maxTokens: 10, keepTokens: 10 }, 'compaction: keepTokens must be below maxTokens'],
     [{ maxTokens: 10, fallback: 'none' }, `fallback must be 'full' or 'truncate', not "none"`],
     [{ maxTokens: 10, keepSteps: 1 }, 'it has no field "keepSteps"'],
-  ])('refuses %j', (config, message) => {
-    expect(() => compaction(config as CompactionSettings)).toThrow(message);
-  });
+  ])('refuses %j', (config, message) =>
+    expect(() => compaction(config as CompactionSettings)).toThrow(message),
+  );
 });

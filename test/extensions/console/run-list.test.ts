@@ -12,9 +12,8 @@ describe('the query for the runs of a tenant', () => {
     expect(query.endsWith(`(AgentTurn > 1 OR AgentTurn = 0) AND ${OWN}`)).toBe(true);
   });
 
-  it('a caller without a tenant gets runs without one', () => {
-    expect(toRunQuery('q', {})).toMatch(/^AgentTenant IS NULL AND /);
-  });
+  it('a caller without a tenant gets runs without one', () =>
+    expect(toRunQuery('q', {})).toMatch(/^AgentTenant IS NULL AND /));
 
   it('names are quoted', () => {
     const query = toRunQuery("q'", { tenant: "a'b\\", agent: "x' OR 'y" });
@@ -35,15 +34,15 @@ describe('the query for the runs of a tenant', () => {
     'a = 1 # ',
     'a = `b`',
     'a = 1;',
-  ])('%s is refused', (query) => {
+  ])('%s is refused', (query) =>
     expect(() => toRunQuery('q', { tenant: 'acme', query })).toThrow(
       expect.objectContaining({ code: 'invalid_query' }),
-    );
-  });
+    ),
+  );
 
-  it.each(["a = ')'", `a = "it's (" AND (b = 1 OR c IN ('x', 'y'))`])('%s is taken', (query) => {
-    expect(toRunQuery('q', { query })).toContain(`(${query})`);
-  });
+  it.each(["a = ')'", `a = "it's (" AND (b = 1 OR c IN ('x', 'y'))`])('%s is taken', (query) =>
+    expect(toRunQuery('q', { query })).toContain(`(${query})`),
+  );
 });
 
 describe('a run that is listed without a tenant', () => {

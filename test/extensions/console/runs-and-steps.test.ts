@@ -108,7 +108,7 @@ it("a sub-agent's run is shown as its, and asks nobody itself", async () => {
   expect(detail).toMatchObject({ runId: own.runId, subAgent: true, isNewest: false, pending: [] });
 });
 
-describe('listRuns', () => {
+describe('listRuns', () =>
   it("an owner's runs are those of the owner's conversations, a few at a time", async () => {
     const { store, ...rest } = createMemoryStores();
     const own: string[] = [];
@@ -139,8 +139,7 @@ describe('listRuns', () => {
     await expect(
       listRuns({ list }, owners, { owner: 'ann' }, { limit: 5, cursor: 'of another list' }),
     ).rejects.toMatchObject({ code: 'validation_error' });
-  });
-});
+  }));
 
 it('a run whose record is of another tenant is not shown', async () => {
   const { store, ...rest } = createMemoryStores();

@@ -48,9 +48,7 @@ async function serve({ all = 0, system = all, namespace = all }: Replies): Promi
       return;
     }
     stream.respond(content, { waitForTrailers: true });
-    stream.on('wantTrailers', () => {
-      stream.sendTrailers({ 'grpc-status': '0' });
-    });
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
     // An empty message.
     stream.end(Buffer.alloc(5));
   });

@@ -26,9 +26,7 @@ const post = (texts: Record<string, string>): unknown => {
 describe('answers of another protocol', () => {
   it.each(['yes', 'true', '{}', '{"approved":"true"}', '{"approved":1}', '[true]', 'null'])(
     'an approval is not given by %s',
-    (text) => {
-      expect(post({ a: text })).toMatchObject([{ state: 'output-available' }]);
-    },
+    (text) => expect(post({ a: text })).toMatchObject([{ state: 'output-available' }]),
   );
 
   it('an error settles no approval that waits, and the result of an approved call is no answer', () => {

@@ -249,7 +249,7 @@ describe('warnOfAccess', () => {
     ['of a server without accounts', {}, false, 'there is no sign-in'],
     ['of tokens for other applications', { JWT_JWKS_URL }, true, 'JWT_AUDIENCE is not set'],
     ['of an audit trail that is not signed', { AUDIT_KEY: '' }, true, 'AUDIT_KEY is not set'],
-  ])('warnOfAccess warns %s', (_what, env, hasAccounts, text) => {
-    expect(warn(env, hasAccounts)).toEqual([expect.stringContaining(text)]);
-  });
+  ])('warnOfAccess warns %s', (_what, env, hasAccounts, text) =>
+    expect(warn(env, hasAccounts)).toEqual([expect.stringContaining(text)]),
+  );
 });

@@ -190,7 +190,7 @@ describe('tokens with a shared secret', () => {
   });
 });
 
-describe('tokens with a public key', () => {
+describe('tokens with a public key', () =>
   it('only a token that was signed with the private key is accepted', async () => {
     const pem = await exportSPKI(first.publicKey);
     const server = await startWith({ publicKey: pem });
@@ -200,9 +200,8 @@ describe('tokens with a public key', () => {
     // The oldest trick: the attacker signs with the public key as an HMAC secret.
     const forged = await sign({}, new TextEncoder().encode(pem));
     expect(await ask(server, bearer(forged))).toEqual(REFUSED);
-  });
-});
-describe('tokens in a cookie', () => {
+  }));
+describe('tokens in a cookie', () =>
   it('a token in a cookie counts only without a header and for pages of this site', async () => {
     const server = await startWith({ secret: SECRET, cookie: 'token' });
     const cookie = `a=b; token=${await sign()}; tokens=x`;
@@ -222,10 +221,9 @@ describe('tokens in a cookie', () => {
     expect(await stop({ origin: 'https://evil.test' })).toBe(401);
     expect(await stop({ origin: 'null' })).toBe(401);
     expect(await stop({ origin: server.url })).toBe(404);
-  });
-});
+  }));
 
-describe('options of createJwtAuthenticator', () => {
+describe('options of createJwtAuthenticator', () =>
   it.each<[string, JwtOptions]>([
     ['no key', {}],
     ['two keys', { secret: SECRET, jwksUrl: 'https://id.test/keys' }],
@@ -234,10 +232,9 @@ describe('options of createJwtAuthenticator', () => {
     ['keys and an algorithm of secrets', { jwksUrl: 'https://i.test', algorithms: ['HS256'] }],
     ['the algorithm none', { secret: SECRET, algorithms: ['none'] }],
     ['a malformed key', { publicKey: 'key' }],
-  ])('createJwtAuthenticator throws for %s', (_name, options) => {
-    expect(() => createJwtAuthenticator(options)).toThrow();
-  });
-});
+  ])('createJwtAuthenticator throws for %s', (_name, options) =>
+    expect(() => createJwtAuthenticator(options)).toThrow(),
+  ));
 
 async function identify(
   claims: Record<string, unknown>,
@@ -361,9 +358,7 @@ describe('tokens of an issuer with a key set', () => {
 describe('unsafe keys', () => {
   it.each(['http://id.test/keys', 'http://127.0.0.1.id.test/keys', 'ftp://id.test/keys'])(
     'a key set is not fetched from %s',
-    (jwksUrl) => {
-      expect(() => createJwtAuthenticator({ jwksUrl })).toThrow('https');
-    },
+    (jwksUrl) => expect(() => createJwtAuthenticator({ jwksUrl })).toThrow('https'),
   );
 
   it('a private key is not accepted as publicKey', async () => {

@@ -264,13 +264,11 @@ describe('a lease that lapsed in sight of a steady judge', () => {
     expect(judgeLease(seen, 0, 21_499).takes).toBe('most');
   });
 
-  it('calls that may not be repeated are taken over after ten seconds', () => {
-    expect(judgeLease(seen, 0, 21_500).takes).toBe('all');
-  });
+  it('calls that may not be repeated are taken over after ten seconds', () =>
+    expect(judgeLease(seen, 0, 21_500).takes).toBe('all'));
 
-  it('is not judged while the judge cannot renew its own', () => {
-    expect(judgeLease(seen, undefined, 60_000).takes).toBe('none');
-  });
+  it('is not judged while the judge cannot renew its own', () =>
+    expect(judgeLease(seen, undefined, 60_000).takes).toBe('none'));
 
   it('a judge whose own renewals had a gap waits three seconds from its end', () => {
     expect(judgeLease(seen, 12_000, 14_999)).toEqual({ takes: 'none', againMs: 1 });
@@ -314,10 +312,9 @@ describe('a lease that is renewed again', () => {
     expect(judgeLease(see(late, LAPSED, 41_000), 0, 41_000).takes).toBe('all');
   });
 
-  it('the next look comes when it could be judged', () => {
+  it('the next look comes when it could be judged', () =>
     expect(judgeLease(after([1_000, HELD]), 0, 1_000)).toEqual({
       takes: 'none',
       againMs: TIMES.leaseMs + TIMES.graceMs,
-    });
-  });
+    }));
 });

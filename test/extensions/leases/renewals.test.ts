@@ -220,10 +220,8 @@ function join(secondAt: number) {
   return { since, secondAt };
 }
 
-it('a source that follows another one without a gap has renewed since the first did', () => {
-  expect(join(1_900).since).toEqual([100, 100, 100, 100, 6_900]);
-});
+it('a source that follows another one without a gap has renewed since the first did', () =>
+  expect(join(1_900).since).toEqual([100, 100, 100, 100, 6_900]));
 
-it('after a gap between two sources renewals count from its end', () => {
-  expect(join(2_000).since).toEqual([100, 100, 2_000, 2_000, 7_000]);
-});
+it('after a gap between two sources renewals count from its end', () =>
+  expect(join(2_000).since).toEqual([100, 100, 2_000, 2_000, 7_000]));

@@ -195,7 +195,7 @@ describe('what was not charged when a run ended, since its process died', () => 
   });
 });
 
-describe('what a tenant may have', () => {
+describe('what a tenant may have', () =>
   it("a tenant may have a multiple of a user's quota, whichever of its users asks", async () => {
     const executor = executorWith({ runs: 1 }, 2);
     await say(executor, { owner: 'ann', tenant: 'acme' });
@@ -204,19 +204,17 @@ describe('what a tenant may have', () => {
     await expect(refusal).rejects.toMatchObject(exceeded('runs', { of: 'tenant', limit: 2 }));
     expect(await say(executor, { owner: 'cem', tenant: 'other' })).toMatchObject({ kind: 'begun' });
     expect(await say(executor, { owner: 'cem' })).toMatchObject({ kind: 'begun' });
-  });
-});
+  }));
 
 const quotasOf = (env: Record<string, string>, isOpen: boolean) =>
   readQuotas(parseEnv(env), { isOpen });
 
 describe('quotas from the settings', () => {
-  it('the default is 20 runs, 10 queued messages, 1,000 conversations and 256 MB per user, 50 times that per tenant', () => {
+  it('the default is 20 runs, 10 queued messages, 1,000 conversations and 256 MB per user, 50 times that per tenant', () =>
     expect(quotasOf({}, false)).toEqual({
       user: { runs: 20, queued: 10, sessions: 1_000, bytes: 256 * 1024 * 1024 },
       tenant: { runs: 1_000, queued: 500, sessions: 50_000, bytes: 50 * 256 * 1024 * 1024 },
-    });
-  });
+    }));
 
   it('only an open server that no other machine reaches is unlimited', () => {
     expect(quotasOf({}, true)).toBe('unlimited');

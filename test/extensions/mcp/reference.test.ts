@@ -64,9 +64,7 @@ async function serveEverything(): Promise<string> {
     server.stderr.on('data', (text: Buffer) => {
       if (text.toString().includes(port)) done();
     });
-    server.on('exit', () => {
-      fail(new Error('the server has ended'));
-    });
+    server.on('exit', () => fail(new Error('the server has ended')));
   });
   return `http://127.0.0.1:${port}/mcp`;
 }

@@ -282,9 +282,7 @@ describe('servers of tools', () => {
       new Promise((done) => {
         const refused = () => new Error('refused');
         const lookup = guardedLookup({ isNamed, isPrivate: false }, refused);
-        lookup('localhost', {}, (error, address) => {
-          done(error ?? address);
-        });
+        lookup('localhost', {}, (error, address) => done(error ?? address));
       });
     expect(await resolve(false)).toMatchObject({ message: 'refused' });
     expect(['127.0.0.1', '::1']).toContain(await resolve(true));

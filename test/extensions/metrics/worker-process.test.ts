@@ -51,9 +51,8 @@ it('a collector of metrics counts as back once no export has failed for a while'
   jest.useFakeTimers();
   try {
     const { lines, log } = open();
-    const miss = (): void => {
+    const miss = (): void =>
       log.warn('OTLP metric export failed; metrics may be dropped', { error: 'network error' });
-    };
     miss();
     jest.advanceTimersByTime(59_000);
     miss();

@@ -258,11 +258,9 @@ describe('the schedule of a wait', () => {
     ]);
   });
 
-  it('a question that is noticed late is no reminder', () => {
-    expect(lookAtSchedule(USUAL, -1, 2 * HOUR).due).toEqual([{ stage: 'requested', atMs: 0 }]);
-  });
+  it('a question that is noticed late is no reminder', () =>
+    expect(lookAtSchedule(USUAL, -1, 2 * HOUR).due).toEqual([{ stage: 'requested', atMs: 0 }]));
 
-  it('without a signal a wait is looked at daily', () => {
-    expect(lookAtSchedule({ remindAfterMs: [] }, 0, HOUR).againMs).toBe(DAY);
-  });
+  it('without a signal a wait is looked at daily', () =>
+    expect(lookAtSchedule({ remindAfterMs: [] }, 0, HOUR).againMs).toBe(DAY));
 });

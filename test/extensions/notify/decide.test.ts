@@ -114,7 +114,7 @@ it('a link reads no large conversation', async () => {
 describe.each([
   ['that was answered', 'already_completed'],
   ['whose time is over', 'expired'],
-])('a question %s', (_, code) => {
+])('a question %s', (_, code) =>
   it.each(['waits for another answer', 'has gone on'])('while its run %s', async (how) => {
     const other = drive(api.stores, toStoredSessionId('other', 'acme'));
     const begun = await other.newRun({ owner: 'ann', tenant: 'acme' });
@@ -133,12 +133,12 @@ describe.each([
       const refused = await follow(way, 'text/html', { sessionId: other.id, runId });
       expect(refused).toMatchObject({ status: 409, code, headers: PRIVATE });
     }
-  });
-});
+  }),
+);
 
 describe.each(
   WAYS.flatMap((way) => ['text/html', 'application/json'].map((as) => [way, as] as const)),
-)('%s, as %s', (way, accept) => {
+)('%s, as %s', (way, accept) =>
   it.each([
     ['another input', { inputHash: hashInput({ of: 'other' }) }, 409, 'stale_run'],
     ['another run', { runId: 'mine:9-zzz' }, 409, 'stale_run'],
@@ -152,8 +152,8 @@ describe.each(
     const refused = await follow(way, accept, changed, key);
     expect(refused).toMatchObject({ status, code, headers: { 'cache-control': 'no-store' } });
     expect(await decisionOf()).toBeUndefined();
-  });
-});
+  }),
+);
 
 it('a link is not believed about a person of whom the host says otherwise by now', async () => {
   const asked: unknown[] = [];

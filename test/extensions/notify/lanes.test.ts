@@ -60,15 +60,11 @@ async function play(
   const send = (each: Asked): void => {
     lane(each, each).catch((error: unknown) => {
       const { retryAfterMs = 0 } = error as NotDelivered;
-      clock.after(retryAfterMs, () => {
-        send(each);
-      });
+      clock.after(retryAfterMs, () => send(each));
     });
   };
   for (const each of asked) {
-    clock.after(each.at, () => {
-      send(each);
-    });
+    clock.after(each.at, () => send(each));
   }
   await clock.run();
   return log;

@@ -35,11 +35,7 @@ function setUp() {
     const { listener, work } = traceRuns(tracer);
     const store = listenToChanges(bare.store, {
       meter: NO_METER,
-      others: [
-        (id, events) => {
-          listener(id, events, { store: bare.store } as RunsHost);
-        },
-      ],
+      others: [(id, events) => listener(id, events, { store: bare.store } as RunsHost)],
       startNext: () => Promise.resolve(),
       logger: { warn: () => undefined },
     });

@@ -63,9 +63,7 @@ it('a collector that is away is one line, and one when it is back', async () => 
   const port = await new Promise<number>((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const { port: free } = server.address() as AddressInfo;
-      server.close(() => {
-        resolve(free);
-      });
+      server.close(() => resolve(free));
     });
   });
   const lines: { level: string; text: string }[] = [];
@@ -120,9 +118,7 @@ it('a collector that is away is one line, and one when it is back', async () => 
 it('the shipped processes redact by a file, and do not start if it cannot be used', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'helix-redact-'));
   const file = join(folder, 'redact.ts');
-  closing.push(() => {
-    rmSync(folder, { recursive: true });
-  });
+  closing.push(() => rmSync(folder, { recursive: true }));
   writeFileSync(
     file,
     `export const redact = (name: string, value: unknown): unknown =>

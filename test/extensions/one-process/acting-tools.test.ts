@@ -117,7 +117,7 @@ const FRONTS: [front: string, path: (id: string) => string, body: (id: string) =
   ],
 ];
 
-describe.each(FRONTS)('a tool that is called by way of %s', (front, path, body) => {
+describe.each(FRONTS)('a tool that is called by way of %s', (front, path, body) =>
   it.each<[approver: string, tenant: object, seenAs: Principal]>([
     ['bob', {}, { userId: 'bob', tenantId: 'acme', roles: ['approver'] }],
     ['olga', { 'x-helix-tenant': 'acme' }, { userId: 'olga', tenantId: 'hq', roles: ['operator'] }],
@@ -141,8 +141,8 @@ describe.each(FRONTS)('a tool that is called by way of %s', (front, path, body) 
     );
     expect(requester).toEqual({ userId: 'ann', tenantId: 'acme', roles: ['viewer'] });
     expect(by).toEqual(principal);
-  });
-});
+  }),
+);
 
 it('who has asked is kept by a retry, by copies and by their copies, and a new message asks anew', async () => {
   const { runs } = executor;

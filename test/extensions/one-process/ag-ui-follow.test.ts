@@ -87,9 +87,8 @@ async function openFor(agent: HttpAgent, gate: string): Promise<void> {
   opened.raise(gate);
 }
 
-const ask = (agent: HttpAgent, content: string): void => {
+const ask = (agent: HttpAgent, content: string): void =>
   agent.addMessage({ id: 'u1', role: 'user', content });
-};
 
 it('a turn that continues while its conversation is read is shown once', async () => {
   const first = connect('t-continued');

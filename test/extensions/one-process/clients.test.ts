@@ -87,7 +87,7 @@ afterAll(async () => {
   await product.stop();
 });
 
-describe('a chat whose runs are carried out by the process of the API', () => {
+describe('a chat whose runs are carried out by the process of the API', () =>
   it.each(SCENARIOS)('$name', async (scenario) => {
     const stage = openStage(browser, product, scenario.kit);
     try {
@@ -95,5 +95,4 @@ describe('a chat whose runs are carried out by the process of the API', () => {
     } finally {
       await stage.close();
     }
-  });
-});
+  }));

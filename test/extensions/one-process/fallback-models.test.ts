@@ -144,7 +144,7 @@ describe('a list of models', () => {
     [[5], /llmConfig\.model\[0\] must be a model/],
     [[{ model: 'a', callMs: -1 }], /llmConfig\.model\[0\]\.callMs must be a whole number/],
     [[{ model: 'a', timeout: 1 }], /timeout/],
-  ])('%j is refused where it is written', (model, message) => {
-    expect(define(model)).toThrow(message);
-  });
+  ])('%j is refused where it is written', (model, message) =>
+    expect(define(model)).toThrow(message),
+  );
 });

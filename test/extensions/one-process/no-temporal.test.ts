@@ -57,7 +57,6 @@ describe('programs without Temporal', () => {
     expect([...packages].filter(isTemporal)).toEqual([]);
   });
 
-  it('this test sees what the worker loads', () => {
-    expect([...packagesOf('extensions/worker.ts')].some(isTemporal)).toBe(true);
-  });
+  it('this test sees what the worker loads', () =>
+    expect([...packagesOf('extensions/worker.ts')].some(isTemporal)).toBe(true));
 });

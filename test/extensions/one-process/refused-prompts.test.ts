@@ -226,7 +226,7 @@ describe('a model that stands in for one of another provider', () => {
   );
 });
 
-describe('a run that is resumed', () => {
+describe('a run that is resumed', () =>
   it('ends its prompt with a request, which stays behind the cut reply', async () => {
     let cut: () => void = () => undefined;
     const spoken = new Promise<void>((resolve) => (cut = resolve));
@@ -248,8 +248,7 @@ describe('a run that is resumed', () => {
     expect(roles()).toEqual(['system', 'user', 'assistant', 'user']);
     await say('next');
     expect(roles()).toEqual(['system', 'user', 'assistant', 'user', 'assistant', 'user']);
-  });
-});
+  }));
 
 describe('what a program tells the provider about its messages', () => {
   const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };

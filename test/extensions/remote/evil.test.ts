@@ -132,9 +132,9 @@ describe('what a remote agent server sends', () => {
 
   it('a remote run is stopped when its answer exceeds the limit', async () => {
     const part = chunk({ type: 'text_delta', delta: 'x'.repeat(200 * 1024) });
-    const { outcome, forwarded, asked } = await call((_, response) => {
-      pour(response, Array<string>(1_000).fill(part));
-    });
+    const { outcome, forwarded, asked } = await call((_, response) =>
+      pour(response, Array<string>(1_000).fill(part)),
+    );
     expect(outcome).toMatchObject({ error: { code: 'subagent_failed' } });
     expect(String((outcome as { error: Error }).error)).toContain('a text of more than 1 MB');
     expect(forwarded.length).toBeLessThan(8);
@@ -143,9 +143,9 @@ describe('what a remote agent server sends', () => {
 
   it('a remote run is stopped when it shows more than a call may', async () => {
     const part = chunk({ type: 'custom', eventName: 'e', data: 'x'.repeat(200 * 1024) });
-    const { outcome, forwarded } = await call((_, response) => {
-      pour(response, Array<string>(1_000).fill(part));
-    });
+    const { outcome, forwarded } = await call((_, response) =>
+      pour(response, Array<string>(1_000).fill(part)),
+    );
     expect(String((outcome as { error: Error }).error)).toContain('more than 16 MB');
     const bytes = forwarded.reduce((sum, each) => sum + JSON.stringify(each).length, 0);
     expect(bytes).toBeLessThanOrEqual(LIMITS.remoteAgentBytes + 1_000);
@@ -156,9 +156,7 @@ describe('what a remote agent server sends', () => {
       const page = event({ type: 'status', status: 'active' }).repeat(500);
       for (let at = 0; at < 400; at += 1) yield page;
     }
-    const { outcome } = await call((_, response) => {
-      pour(response, endless());
-    });
+    const { outcome } = await call((_, response) => pour(response, endless()));
     expect(String((outcome as { error: Error }).error)).toContain('more than 100000 events');
   });
 
@@ -271,7 +269,7 @@ describe('what a remote agent server sends', () => {
   });
 });
 
-describe('a tool that forwards', () => {
+describe('a tool that forwards', () =>
   it.each(['s', 's.1-child', 's.2-sibling'])(
     'a tool that forwards cannot write as %s of its own conversation',
     (agentId) => {
@@ -287,5 +285,4 @@ describe('a tool that forwards', () => {
       };
       expect(() => checkForwarded('s.1-child', [start])).toThrow('of other agents only');
     },
-  );
-});
+  ));

@@ -12,9 +12,7 @@ let edited: EditedInput;
 beforeEach(() => {
   page = openPage();
 });
-afterEach(() => {
-  page.close();
-});
+afterEach(() => page.close());
 
 function Card({ schema, input }: { schema: unknown; input: unknown }) {
   edited = useEditedInput(schema, input);
@@ -22,9 +20,8 @@ function Card({ schema, input }: { schema: unknown; input: unknown }) {
   return createElement(SchemaForm, { shape, value, disabled: false, onChange });
 }
 
-const show = (schema: unknown, input: unknown): void => {
+const show = (schema: unknown, input: unknown): void =>
   page.show(createElement(Card, { schema, input }));
-};
 
 describe('SchemaForm', () => {
   const item = { type: 'object', properties: { to: { type: 'string' }, meta: {} } };
@@ -50,11 +47,10 @@ describe('SchemaForm', () => {
         })),
       },
     };
-    const draw = (value: unknown): void => {
+    const draw = (value: unknown): void =>
       page.show(
         createElement(SchemaForm, { shape, value, disabled: false, onChange: () => undefined }),
       );
-    };
     draw([a, b]);
     page.type('input-.0.meta', '{"x": 1 }');
     draw([b]);

@@ -48,9 +48,7 @@ export function AgentPauses({ roles }: { roles: PageConfig['roles'] }): ReactEle
                 <button
                   type="button"
                   data-testid={isPaused ? 'unpause' : 'pause'}
-                  onClick={() => {
-                    setAsked({ agent: name, act: isPaused ? 'unpause' : 'pause' });
-                  }}
+                  onClick={() => setAsked({ agent: name, act: isPaused ? 'unpause' : 'pause' })}
                 >
                   {isPaused ? 'Resume' : 'Pause'}
                   <span className="hidden"> {name}</span>
@@ -69,9 +67,7 @@ export function AgentPauses({ roles }: { roles: PageConfig['roles'] }): ReactEle
             await act(path, reason === undefined ? {} : { reason });
             await queries.invalidateQueries({ queryKey: ['agents'] });
           }}
-          onClose={() => {
-            setAsked(undefined);
-          }}
+          onClose={() => setAsked(undefined)}
         >
           <p>
             {asked.act === 'pause'

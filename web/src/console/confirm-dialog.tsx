@@ -54,9 +54,7 @@ export function ConfirmDialog(props: Props): ReactElement {
             value={reason}
             required={needsReason}
             maxLength={2_000}
-            onChange={(event) => {
-              setReason(event.target.value);
-            }}
+            onChange={(event) => setReason(event.target.value)}
           />
         </label>
         <ProblemNote error={error} what="The server" />

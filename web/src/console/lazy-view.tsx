@@ -12,12 +12,7 @@ function Outdated(): ReactElement {
   return (
     <p className="error-line" role="alert" data-testid="problem">
       This view could not be loaded.{' '}
-      <button
-        type="button"
-        onClick={() => {
-          location.reload();
-        }}
-      >
+      <button type="button" onClick={() => location.reload()}>
         Load the console again
       </button>
     </p>

@@ -221,13 +221,7 @@ function ManyProgress({
       )}
       <div className="acts">
         {isRunning && (
-          <button
-            type="button"
-            data-testid="end-many"
-            onClick={() => {
-              end.current();
-            }}
-          >
+          <button type="button" data-testid="end-many" onClick={() => end.current()}>
             End it here
           </button>
         )}

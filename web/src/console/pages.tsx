@@ -51,12 +51,8 @@ export function usePages(key: string): Pages {
   return {
     cursor: cursors.at(-1),
     number: cursors.length + 1,
-    next: (cursor) => {
-      setAt({ key, cursors: [...cursors, cursor] });
-    },
-    previous: () => {
-      setAt({ key, cursors: cursors.slice(0, -1) });
-    },
+    next: (cursor) => setAt({ key, cursors: [...cursors, cursor] }),
+    previous: () => setAt({ key, cursors: cursors.slice(0, -1) }),
   };
 }
 

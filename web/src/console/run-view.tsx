@@ -174,11 +174,7 @@ function StepContents({ runId, step, states }: StepProps): ReactElement {
     retry: false,
   });
   return (
-    <details
-      onToggle={(event) => {
-        setOpen(event.currentTarget.open);
-      }}
-    >
+    <details onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary data-testid="open-step">What it read and wrote</summary>
       {contents.isLoading && <p role="status">Loading…</p>}
       <ProblemNote error={contents.error} what="What this step wrote" />
@@ -284,9 +280,7 @@ function RunActs({ run, roles }: ActsProps): ReactElement | null {
             key={name}
             type="button"
             data-testid={`run-${name}`}
-            onClick={() => {
-              setAsked(name);
-            }}
+            onClick={() => setAsked(name)}
           >
             {TEXTS[name].button}
           </button>
@@ -296,9 +290,7 @@ function RunActs({ run, roles }: ActsProps): ReactElement | null {
           title={TEXTS[asked].title}
           verb={TEXTS[asked].verb}
           onConfirm={confirm}
-          onClose={() => {
-            setAsked(undefined);
-          }}
+          onClose={() => setAsked(undefined)}
         >
           <p>{TEXTS[asked].text}</p>
           {(asked === 'retry' || asked === 'fork') && (
@@ -318,9 +310,7 @@ function RunActs({ run, roles }: ActsProps): ReactElement | null {
               testId="fork-point"
               value={String(from)}
               options={points.map((point) => [String(point), nameOfPoint(point)] as const)}
-              onChoose={(point) => {
-                setStep(Number(point));
-              }}
+              onChoose={(point) => setStep(Number(point))}
             />
           )}
         </ConfirmDialog>

@@ -59,9 +59,7 @@ export function RunsView({ place, config }: { place: Place; config: PageConfig }
               type="button"
               data-testid={`${name}-chosen`}
               disabled={chosen.size === 0}
-              onClick={() => {
-                setAct({ act: name, all: false });
-              }}
+              onClick={() => setAct({ act: name, all: false })}
             >
               {name === 'stop' ? 'Stop them' : 'Repeat them'}
             </button>
@@ -72,9 +70,7 @@ export function RunsView({ place, config }: { place: Place; config: PageConfig }
                 type="button"
                 key={`all-${name}`}
                 data-testid={`${name}-all`}
-                onClick={() => {
-                  setAct({ act: name, all: true });
-                }}
+                onClick={() => setAct({ act: name, all: true })}
               >
                 {name === 'stop' ? 'Stop all that match' : 'Repeat all that match'}
               </button>
@@ -115,9 +111,8 @@ interface Props {
 }
 
 function RunTable({ runs, chosen, onChoose }: Props): ReactElement {
-  const toggle = (runIds: readonly string[], isOn: boolean): void => {
+  const toggle = (runIds: readonly string[], isOn: boolean): void =>
     onChoose(withKeys(chosen ?? new Set(), runIds, isOn));
-  };
   const shown = runs.map(({ runId }) => runId);
   const columns = [
     ...(chosen === undefined
@@ -129,9 +124,7 @@ function RunTable({ runs, chosen, onChoose }: Props): ReactElement {
             aria-label="Choose all on this page"
             data-testid="choose-page"
             checked={shown.every((runId) => chosen.has(runId))}
-            onChange={(event) => {
-              toggle(shown, event.target.checked);
-            }}
+            onChange={(event) => toggle(shown, event.target.checked)}
           />,
         ]),
     ...['Status', 'Run', 'Agent', 'Owner', 'Started', 'Took'],
@@ -147,9 +140,7 @@ function RunTable({ runs, chosen, onChoose }: Props): ReactElement {
                   type="checkbox"
                   aria-label={`Choose ${runId}`}
                   checked={chosen.has(runId)}
-                  onChange={(event) => {
-                    toggle([runId], event.target.checked);
-                  }}
+                  onChange={(event) => toggle([runId], event.target.checked)}
                 />
               </td>
             )}
@@ -225,9 +216,7 @@ function RunFilters({ settings, agents, onChange }: FiltersProps): ReactElement 
       testId={`filter-${name}`}
       value={settings[name] ?? ''}
       options={[['', 'any'], ...options]}
-      onChoose={(value) => {
-        onChange({ [name]: value });
-      }}
+      onChoose={(value) => onChange({ [name]: value })}
     />
   );
   const text = (name: string, label: string, placeholder: string) => (

@@ -69,9 +69,7 @@ export function UsageView({ place }: { place: Place }): ReactElement {
         type="date"
         data-testid={name}
         value={value}
-        onChange={(event) => {
-          change({ [name]: event.target.value });
-        }}
+        onChange={(event) => change({ [name]: event.target.value })}
       />
     </label>
   );
@@ -84,18 +82,14 @@ export function UsageView({ place }: { place: Place }): ReactElement {
           testId="by"
           value={by}
           options={Object.entries(GROUPS)}
-          onChoose={(next: string) => {
-            change({ by: next });
-          }}
+          onChoose={(next: string) => change({ by: next })}
         />
         <Choice
           label="Show"
           testId="measure"
           value={measure}
           options={Object.entries(MEASURES).map(([value, { label }]) => [value, label] as const)}
-          onChoose={(next: string) => {
-            change({ of: next });
-          }}
+          onChoose={(next: string) => change({ of: next })}
         />
         {day('since', 'From', since)}
         {day('until', 'To', until)}

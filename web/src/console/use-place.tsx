@@ -41,9 +41,7 @@ export function usePlace(): Place | undefined {
 /** Returns a function that changes the view's settings; empty values leave the address. */
 export function useSettings(place: Place): (changes: Record<string, string>) => void {
   return useCallback(
-    (changes) => {
-      goTo(formatPlace({ ...place, settings: { ...place.settings, ...changes } }));
-    },
+    (changes) => goTo(formatPlace({ ...place, settings: { ...place.settings, ...changes } })),
     [place],
   );
 }

@@ -62,9 +62,7 @@ export function WaitingChoice({ choices, chosen, onChoose }: Props): ReactElemen
               type="checkbox"
               data-testid="choose-page"
               checked={areAll}
-              onChange={() => {
-                onChoose(new Set(areAll ? [] : choices.map(keyOf)));
-              }}
+              onChange={() => onChoose(new Set(areAll ? [] : choices.map(keyOf)))}
             />{' '}
             All on this page
           </label>
@@ -75,9 +73,7 @@ export function WaitingChoice({ choices, chosen, onChoose }: Props): ReactElemen
               type="button"
               data-testid={`${name}-chosen`}
               disabled={targets.length === 0}
-              onClick={() => {
-                setAct(name);
-              }}
+              onClick={() => setAct(name)}
             >
               {name === 'approve' ? 'Approve them' : 'Deny them'}
             </button>

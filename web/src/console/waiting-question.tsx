@@ -51,9 +51,7 @@ export function WaitingQuestion(props: Props): ReactElement {
   useLayoutEffect(() => {
     onTouched(key, isTouched);
     // The card takes the edits with it.
-    return () => {
-      onTouched(key, false);
-    };
+    return () => onTouched(key, false);
   }, [key, isTouched, onTouched]);
 
   const decide = (approved: boolean, why = reason): void => {
@@ -89,9 +87,7 @@ export function WaitingQuestion(props: Props): ReactElement {
             data-testid="choose"
             checked={isChosen && !isTouched}
             disabled={isTouched}
-            onChange={(event) => {
-              onChoose(event.target.checked);
-            }}
+            onChange={(event) => onChoose(event.target.checked)}
           />
         )}{' '}
         {isApproval ? 'May the agent do this: ' : 'The agent asks: '}
@@ -103,11 +99,7 @@ export function WaitingQuestion(props: Props): ReactElement {
       {question.description !== undefined && <p>{question.description}</p>}
       <EditedNote edited={question.edited} />
       {mayApprove ? (
-        <div
-          onChange={() => {
-            setTyped(true);
-          }}
-        >
+        <div onChange={() => setTyped(true)}>
           <SchemaForm
             shape={shape}
             value={value}
@@ -121,26 +113,14 @@ export function WaitingQuestion(props: Props): ReactElement {
       )}
       <WhyAsked runId={runId} />
       {!mayDecide && (
-        <WithheldQuestion
-          {...{ question, title, busy }}
-          onWithdraw={(why) => {
-            decide(false, why);
-          }}
-        />
+        <WithheldQuestion {...{ question, title, busy }} onWithdraw={(why) => decide(false, why)} />
       )}
       {mayDecide && isApproval && (
         <div className="acts">
           <button type="submit" className="primary" data-testid="approve" disabled={busy}>
             {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
           </button>
-          <button
-            type="button"
-            data-testid="deny"
-            disabled={busy}
-            onClick={() => {
-              decide(false);
-            }}
-          >
+          <button type="button" data-testid="deny" disabled={busy} onClick={() => decide(false)}>
             Deny
           </button>
           <ReasonInput
@@ -204,12 +184,7 @@ function WhyAsked({ runId }: { runId: string }): ReactElement {
     },
   });
   return (
-    <details
-      className="why"
-      onToggle={(event) => {
-        setOpen(event.currentTarget.open);
-      }}
-    >
+    <details className="why" onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary data-testid="why">Why it is asked</summary>
       {why.isLoading && <p role="status">Loading…</p>}
       <ProblemNote error={why.error} what="The run" />
@@ -251,9 +226,7 @@ function WithheldQuestion(props: WithheldProps): ReactElement {
             type="button"
             data-testid="withdraw"
             disabled={busy}
-            onClick={() => {
-              onWithdraw(reason);
-            }}
+            onClick={() => onWithdraw(reason)}
           >
             Withdraw
           </button>

@@ -52,9 +52,7 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
             ['', 'everything that waits'],
             ['mine', 'what I may decide'],
           ]}
-          onChoose={(show) => {
-            change({ show });
-          }}
+          onChoose={(show) => change({ show })}
         />
         {item !== undefined && (
           <Link href={formatPlace({ view: 'waiting' })}>Show all conversations</Link>

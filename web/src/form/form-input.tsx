@@ -29,9 +29,7 @@ export function FormInput(props: Props): ReactElement {
           {...common}
           type="checkbox"
           checked={value === true}
-          onChange={(event) => {
-            onChange(event.target.checked);
-          }}
+          onChange={(event) => onChange(event.target.checked)}
         />
       );
     case 'choice': {
@@ -77,9 +75,7 @@ export function FormInput(props: Props): ReactElement {
         pattern: pattern === undefined ? undefined : `.*(?:${pattern}).*`,
         title: pattern === undefined ? undefined : `It has to match ${pattern}`,
       };
-      const write = (next: string): void => {
-        onChange(next === '' && !required ? undefined : next);
-      };
+      const write = (next: string): void => onChange(next === '' && !required ? undefined : next);
       if (input === 'long') {
         return (
           <LongInput {...common} {...limits} oneLine={oneLine} value={text} onChange={write} />
@@ -189,9 +185,9 @@ function LongInput({ oneLine, pattern, value, onChange, ...common }: LongInputPr
       rows={Math.min(6, Math.max(1, Math.ceil(value.length / 30), value.split('\n').length))}
       value={value}
       onKeyDown={onKey}
-      onChange={({ target }) => {
-        onChange(oneLine === undefined ? target.value : toLine(target.value, oneLine));
-      }}
+      onChange={({ target }) =>
+        onChange(oneLine === undefined ? target.value : toLine(target.value, oneLine))
+      }
     />
   );
 }

@@ -37,9 +37,7 @@ export function ResultForm(props: Props): ReactElement {
           shape={shape}
           value={value}
           disabled={disabled}
-          onChange={(next) => {
-            setGiven({ value: next });
-          }}
+          onChange={(next) => setGiven({ value: next })}
         />
       )}
       <div className="approval-tools">
@@ -51,9 +49,7 @@ export function ResultForm(props: Props): ReactElement {
             value={text}
             disabled={disabled}
             required={readsJson}
-            onChange={(event) => {
-              setText(event.target.value);
-            }}
+            onChange={(event) => setText(event.target.value)}
           />
         )}
         <button type="submit" className="primary" data-testid="give-result" disabled={disabled}>

@@ -132,18 +132,16 @@ function ListItems(
             required
             value={item}
             disabled={disabled}
-            onChange={(next) => {
-              onChange(items.map((each, at) => (at === index ? (next ?? null) : each)));
-            }}
+            onChange={(next) =>
+              onChange(items.map((each, at) => (at === index ? (next ?? null) : each)))
+            }
           />
           <button
             type="button"
             className="plain"
             aria-label={`Remove ${label} ${String(index + 1)}`}
             disabled={disabled || items.length <= shape.min}
-            onClick={() => {
-              onChange(items.filter((_, at) => at !== index));
-            }}
+            onClick={() => onChange(items.filter((_, at) => at !== index))}
           >
             ✕
           </button>
@@ -154,9 +152,7 @@ function ListItems(
         className="plain add"
         data-testid={`add-${path}`}
         disabled={disabled || items.length >= Math.min(shape.max, MOST_ITEMS)}
-        onClick={() => {
-          onChange([...items, startValue(shape.item) ?? emptyOf(shape.item)]);
-        }}
+        onClick={() => onChange([...items, startValue(shape.item) ?? emptyOf(shape.item)])}
       >
         Add
       </button>
@@ -218,8 +214,6 @@ export function useEditedInput(schema: unknown, input: unknown): EditedInput {
     value,
     // The server refuses any input that is not an object, including a removed one.
     edited: isChanged ? ((value ?? null) as Record<string, unknown>) : undefined,
-    onChange: (next) => {
-      setChanged({ value: next });
-    },
+    onChange: (next) => setChanged({ value: next }),
   };
 }

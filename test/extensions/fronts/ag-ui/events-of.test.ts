@@ -15,11 +15,10 @@ function argumentsOf(...deltas: string[]): unknown[] {
     .map((event) => ('delta' in event ? event.delta : event.type));
 }
 
-describe("events of AG-UI's calls", () => {
+describe("events of AG-UI's calls", () =>
   it('arguments of which no piece came are sent whole', () => {
     const whole = ['TOOL_CALL_START', '{}', 'TOOL_CALL_END'];
     expect(argumentsOf()).toEqual(whole);
     expect(argumentsOf('')).toEqual(whole);
     expect(argumentsOf('{', '}')).toEqual(['TOOL_CALL_START', '{', '}', 'TOOL_CALL_END']);
-  });
-});
+  }));
