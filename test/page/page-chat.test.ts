@@ -66,7 +66,7 @@ it('the page accepts a no, with its reason', async () => {
   const chat = await openPage(product.url, sessionId);
   await chat.say(toScript({ calls: [charge] }, { say: 'Then not.' }).text);
   await chat.untilStatus('waiting');
-  await chat.at('deny-reason').fill('too much');
+  await chat.at('answer-reason').fill('too much');
   await chat.click('deny');
   await chat.untilReplyHas('Then not.');
   expect(await chat.tools()).toEqual([{ tool: 'charge', state: 'denied' }]);

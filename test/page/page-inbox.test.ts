@@ -83,7 +83,7 @@ it('the inbox counts and answers questions of every kind, with changes and with 
   const denials = entryOf(charge).getByTestId('deny');
   for (const left of [2, 1]) {
     await until('those before it are answered', async () => (await denials.count()) === left);
-    await entryOf(charge).getByTestId('deny-reason').first().fill('Not today.');
+    await entryOf(charge).getByTestId('answer-reason').first().fill('Not today.');
     await denials.first().click();
   }
   await chat.at('inbox-empty').waitFor();

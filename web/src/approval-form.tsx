@@ -1,12 +1,13 @@
-import { useState, type ReactElement } from 'react';
+import { useState, type ReactElement, type ReactNode } from 'react';
 import type { PendingQuestion } from '../../protocol/replies.js';
 import { FieldList } from './field-list.js';
+import { shownOfQuestion } from './form/result-form.js';
 import { SchemaForm, useEditedInput } from './form/schema-form.js';
-import { ChangeLabel, describeApprovers, EditedNote, ReasonInput } from './question-notes.js';
+import { ChangeLabel, describeApprovers, EditedNote } from './question-notes.js';
 
-interface Decision {
+export interface Decision {
   approved: boolean;
-  /** The edited input; absent if unchanged. */
+  /** The edited input; absent if unchanged, and from a denial. */
   input?: Record<string, unknown> | undefined;
   reason?: string | undefined;
 }
@@ -14,19 +15,30 @@ interface Decision {
 interface Props {
   question: Partial<PendingQuestion>;
   disabled: boolean;
+  /** Says who decides instead of the reader. Default: the approvers of the question. */
+  deciders?: string;
+  /** False if a reader who may not decide may not withdraw the call either. */
+  mayWithdraw?: boolean;
+  /** Shown between the values and the buttons. */
+  children?: ReactNode;
+  /** Called when a person changes something, even to a value that cannot be sent. */
+  onTouched?: () => void;
   onAnswer: (decision: Decision) => void;
 }
 
 /** Approves or denies a call, whose input can be edited first. People who may not decide can withdraw it. */
-export function ApprovalForm({ question, disabled, onAnswer }: Props): ReactElement {
+export function ApprovalForm(props: Props): ReactElement {
+  const { question, disabled, deciders, mayWithdraw = true, children, onTouched, onAnswer } = props;
   const { input, mayDecide = true } = question;
   const [reason, setReason] = useState('');
   const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
+  const text = reason.trim() || undefined;
   return (
     <form
+      onChange={onTouched}
       onSubmit={(event) => {
         event.preventDefault();
-        if (mayDecide && !disabled) onAnswer({ approved: true, input: edited });
+        if (mayDecide && !disabled) onAnswer({ approved: true, input: edited, reason: text });
       }}
     >
       <EditedNote edited={question.edited} />
@@ -38,37 +50,44 @@ export function ApprovalForm({ question, disabled, onAnswer }: Props): ReactElem
           value={value}
           given={{ value: input }}
           disabled={disabled}
-          onChange={onChange}
+          // The buttons of a list change the value without an event of the form.
+          onChange={(next) => {
+            onChange(next);
+            onTouched?.();
+          }}
         />
       ) : (
         <>
-          <FieldList value={input} />
-          <p>{describeApprovers(question)}</p>
+          <FieldList value={shownOfQuestion(input)} />
+          <p data-testid="not-yours">{deciders ?? describeApprovers(question)}</p>
         </>
       )}
-      <div className="approval-tools">
-        {mayDecide && (
-          <button type="submit" className="primary" data-testid="approve" disabled={disabled}>
-            {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
+      {children}
+      {(mayDecide || mayWithdraw) && (
+        <div className="approval-tools">
+          {mayDecide && (
+            <button type="submit" className="primary" data-testid="approve" disabled={disabled}>
+              {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
+            </button>
+          )}
+          <button
+            type="button"
+            data-testid={mayDecide ? 'deny' : 'withdraw'}
+            disabled={disabled}
+            onClick={() => onAnswer({ approved: false, reason: text })}
+          >
+            {mayDecide ? 'Deny' : 'Withdraw'}
           </button>
-        )}
-        <button
-          type="button"
-          data-testid="deny"
-          disabled={disabled}
-          onClick={() => onAnswer({ approved: false, reason: reason.trim() || undefined })}
-        >
-          {mayDecide ? 'Deny' : 'Withdraw'}
-        </button>
-        <ReasonInput
-          testId="deny-reason"
-          label={`Reason for ${mayDecide ? 'denying' : 'withdrawing'}`}
-          placeholder={`Reason, if you ${mayDecide ? 'deny' : 'withdraw'}`}
-          value={reason}
-          disabled={disabled}
-          onChange={setReason}
-        />
-      </div>
+          <input
+            data-testid="answer-reason"
+            aria-label="Reason (optional)"
+            placeholder="Reason, which the agent reads"
+            value={reason}
+            disabled={disabled}
+            onChange={(event) => setReason(event.target.value)}
+          />
+        </div>
+      )}
     </form>
   );
 }

@@ -59,27 +59,3 @@ export function describeApprovers({
   if (roles.length > 0) return `A colleague with the role ${roles.join(' or ')} has to agree.`;
   return separateApprover ? 'Another person than you has to agree.' : 'A colleague has to agree.';
 }
-
-interface Props {
-  testId: string;
-  label: string;
-  placeholder: string;
-  value: string;
-  disabled: boolean;
-  onChange: (reason: string) => void;
-}
-
-/** Input for the reason of a decision, which the agent reads. */
-export function ReasonInput(props: Props): ReactElement {
-  const { testId, label, placeholder, value, disabled, onChange } = props;
-  return (
-    <input
-      data-testid={testId}
-      aria-label={`${label} (optional)`}
-      placeholder={placeholder}
-      value={value}
-      disabled={disabled}
-      onChange={(event) => onChange(event.target.value)}
-    />
-  );
-}

@@ -50,10 +50,9 @@ export class SessionControls {
   }
 
   /** Approves a call with an edited input. @returns false if the server declined it */
-  async approveChanged(call: AskedCall, input: unknown): Promise<boolean> {
+  async approveChanged(call: AskedCall, input: unknown, reason?: string): Promise<boolean> {
     const { toolCallId } = call;
-    const isTaken = await this.#try(() => this.#actions.answer(call, { approved: true, input }));
-    if (!isTaken) return false;
+    if (!(await this.answer(call, { approved: true, input, reason }))) return false;
     this.#page.noteDecision(toolCallId);
     this.#page.set({ changed: { ...this.#page.get().changed, [toolCallId]: input } });
     return true;

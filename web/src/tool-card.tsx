@@ -263,7 +263,7 @@ function ApprovalCard({ approvalId, toolCallId, input, open }: ApprovalProps): R
               approvalId,
               inputHash: hashInput(input),
             };
-            void controls.approveChanged(shown, edited).then(setAnswered);
+            void controls.approveChanged(shown, edited, reason).then(setAnswered);
           }
         }}
       />

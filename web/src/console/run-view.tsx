@@ -5,6 +5,7 @@ import type {
   OperatorStep,
   OperatorForkReply,
 } from '../../../protocol/operator.js';
+import { isTerminal } from '../../../protocol/run.js';
 import { toWords } from '../../../protocol/shown-call.js';
 import { runUrl, type PageConfig, mayAs } from '../api-client.js';
 import { Value } from '../field-list.js';
@@ -13,7 +14,7 @@ import { read, runPath, act } from './console-api.js';
 import { formatPlace } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { hasEnded, STATUS_WORDS } from './status-words.js';
+import { STATUS_WORDS } from './status-words.js';
 import { Link, goTo } from './use-place.js';
 import type { RetryReply, StopReply } from '../../../protocol/replies.js';
 import { Choice } from '../choice.js';
@@ -104,7 +105,7 @@ export function RunView({ runId, config }: { runId: string; config: PageConfig }
     queryFn: ({ signal }) => read<OperatorRunDetail>(runPath(runId), { signal }),
     // An ended run rarely changes.
     refetchInterval: ({ state: { data } }) =>
-      data !== undefined && hasEnded(data.status) ? REFRESH_MS.seldom : REFRESH_MS.soon,
+      data !== undefined && isTerminal(data.status) ? REFRESH_MS.seldom : REFRESH_MS.soon,
   });
   if (run.data === undefined) {
     return run.error === null ? (
@@ -244,7 +245,7 @@ function RunActs({ run, roles }: ActsProps): ReactElement | null {
   const queries = useQueryClient();
   if (!mayAs(roles, 'operator') || run.subAgent === true) return null;
 
-  const isOver = hasEnded(run.status);
+  const isOver = isTerminal(run.status);
   const points = forkPoints(run);
   const from = step ?? points.at(-1) ?? 0;
   const can: Record<Act, boolean> = {

@@ -11,9 +11,3 @@ export const STATUS_WORDS: Record<RunStatus, string> = {
   interrupted: 'Stopped',
   aborted: 'Aborted',
 };
-
-const ENDED: readonly RunStatus[] = ['completed', 'failed', 'interrupted', 'aborted'];
-
-export function hasEnded(status: RunStatus): boolean {
-  return ENDED.includes(status);
-}

@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { useLayoutEffect, useState, type ReactElement, type SyntheticEvent } from 'react';
+import { useLayoutEffect, useState, type ReactElement } from 'react';
 import type {
   OperatorQuestion,
   OperatorRunDetail,
   OperatorStep,
 } from '../../../protocol/operator.js';
 import { toWords } from '../../../protocol/shown-call.js';
+import { ApprovalForm, type Decision } from '../approval-form.js';
 import { FieldList } from '../field-list.js';
 import { ResultForm, schemaOfResult, shownOfQuestion } from '../form/result-form.js';
-import { SchemaForm, useEditedInput } from '../form/schema-form.js';
 import { formatWhen } from '../format-when.js';
-import { ChangeLabel, EditedNote, ReasonInput } from '../question-notes.js';
 import { read, runPath } from './console-api.js';
 import { ProblemNote, useSending } from './problem-note.js';
 import { keyOf } from './waiting-choice.js';
@@ -33,51 +32,25 @@ interface Props {
 
 /** Shows a question of any of the tenant's conversations; people who may decide answer it here. */
 export function WaitingQuestion(props: Props): ReactElement {
-  const { question, runId, mayExtend, isChosen, onChoose, onAnswer, onExtend } = props;
-  const { onTouched } = props;
-  const { toolName, kind, input, mayDecide, deadline } = question;
-  const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
-  const [reason, setReason] = useState('');
-  const [isTyped, setTyped] = useState(false);
+  const { question, runId, mayExtend, isChosen, onChoose, onTouched, onAnswer, onExtend } = props;
+  const { toolName, toolCallId, inputHash, kind, input, mayDecide, deadline } = question;
+  const [isTouched, setTouched] = useState(false);
   const { busy, error, send } = useSending();
-  const isApproval = kind === 'approval';
-  const mayApprove = isApproval && mayDecide;
-  // `ResultForm` brings its own form element, and forms cannot be nested.
-  const Frame = isApproval ? 'form' : 'section';
   const title = question.title ?? toWords(toolName);
-  const { toolCallId, inputHash } = question;
   const key = keyOf({ runId, toolCallId, inputHash });
-  const isTouched = isTyped || edited !== undefined || reason.trim() !== '';
   useLayoutEffect(() => {
     onTouched(key, isTouched);
     // The card takes the edits with it.
     return () => onTouched(key, false);
   }, [key, isTouched, onTouched]);
 
-  const decide = (approved: boolean, why = reason): void => {
-    const text = why.trim();
-    void send(
-      onAnswer({
-        approved,
-        ...(approved && edited !== undefined && { input: edited }),
-        ...(text !== '' && { reason: text }),
-      }),
-    );
-  };
-
   return (
-    <Frame
+    <section
       className="question"
       // One tool may ask several questions, so each gets a unique name.
-      aria-label={`${title}, ${question.toolCallId} of ${runId}`}
+      aria-label={`${title}, ${toolCallId} of ${runId}`}
       data-testid="question"
       data-tool={toolName}
-      {...(isApproval && {
-        onSubmit: (event: SyntheticEvent) => {
-          event.preventDefault();
-          if (mayApprove) decide(true);
-        },
-      })}
     >
       <h2>
         {isChosen !== undefined && (
@@ -90,62 +63,37 @@ export function WaitingQuestion(props: Props): ReactElement {
             onChange={(event) => onChoose(event.target.checked)}
           />
         )}{' '}
-        {isApproval ? 'May the agent do this: ' : 'The agent asks: '}
+        {kind === 'approval' ? 'May the agent do this: ' : 'The agent asks: '}
         {title}
       </h2>
       {isChosen !== undefined && isTouched && (
         <p data-testid="alone">You have changed this one, so it is decided alone.</p>
       )}
       {question.description !== undefined && <p>{question.description}</p>}
-      <EditedNote edited={question.edited} />
-      {mayApprove ? (
-        <div onChange={() => setTyped(true)}>
-          <SchemaForm
-            shape={shape}
-            value={value}
-            given={{ value: input }}
+      {mayDecide && kind === 'client' ? (
+        <>
+          <FieldList value={shownOfQuestion(input)} />
+          <WhyAsked runId={runId} />
+          <ResultForm
+            title={title}
+            schema={schemaOfResult(question.schema, input)}
+            readsJson
             disabled={busy}
-            onChange={onChange}
+            onResult={(result) => void send(onAnswer({ result }))}
+            onRefuse={() => void send(onAnswer({ error: 'The people in charge would not say.' }))}
           />
-        </div>
+        </>
       ) : (
-        <FieldList value={shownOfQuestion(input)} />
-      )}
-      <WhyAsked runId={runId} />
-      {!mayDecide && (
-        <WithheldQuestion {...{ question, title, busy }} onWithdraw={(why) => decide(false, why)} />
-      )}
-      {mayDecide && isApproval && (
-        <div className="acts">
-          <button type="submit" className="primary" data-testid="approve" disabled={busy}>
-            {edited === undefined ? 'Approve' : <ChangeLabel {...question} />}
-          </button>
-          <button type="button" data-testid="deny" disabled={busy} onClick={() => decide(false)}>
-            Deny
-          </button>
-          <ReasonInput
-            testId="answer-reason"
-            label={`Reason for the decision about ${title}`}
-            placeholder="Reason, which the agent reads"
-            value={reason}
-            disabled={busy}
-            onChange={setReason}
-          />
-        </div>
-      )}
-      {mayDecide && !isApproval && (
-        <ResultForm
-          title={title}
-          schema={schemaOfResult(question.schema, input)}
-          readsJson
+        <ApprovalForm
+          question={question}
           disabled={busy}
-          onResult={(result) => {
-            void send(onAnswer({ result }));
-          }}
-          onRefuse={() => {
-            void send(onAnswer({ error: 'The people in charge would not say.' }));
-          }}
-        />
+          deciders={describeDeciders(question)}
+          mayWithdraw={question.mayWithdraw === true}
+          onTouched={() => setTouched(true)}
+          onAnswer={(decision) => void send(onAnswer(decision))}
+        >
+          <WhyAsked runId={runId} />
+        </ApprovalForm>
       )}
       {deadline !== undefined && (
         <p className="deadline">
@@ -156,9 +104,7 @@ export function WaitingQuestion(props: Props): ReactElement {
               className="plain"
               data-testid="extend"
               disabled={busy}
-              onClick={() => {
-                void send(onExtend(MORE_MS));
-              }}
+              onClick={() => void send(onExtend(MORE_MS))}
             >
               1 more hour
             </button>
@@ -166,7 +112,7 @@ export function WaitingQuestion(props: Props): ReactElement {
         </p>
       )}
       <ProblemNote error={error} what="The question" />
-    </Frame>
+    </section>
   );
 }
 
@@ -201,48 +147,7 @@ function WhyAsked({ runId }: { runId: string }): ReactElement {
 }
 
 /** Body of an answer for the operator routes. */
-export type Answer =
-  | { approved: boolean; input?: Record<string, unknown>; reason?: string }
-  | { result: unknown }
-  | { error: string };
-
-interface WithheldProps {
-  question: OperatorQuestion;
-  title: string;
-  busy: boolean;
-  onWithdraw: (reason: string) => void;
-}
-
-/** Shows a question that others must decide, and lets the person whose act raised it withdraw it. */
-function WithheldQuestion(props: WithheldProps): ReactElement {
-  const { question, title, busy, onWithdraw } = props;
-  const [reason, setReason] = useState('');
-  return (
-    <>
-      <p data-testid="not-yours">{describeDeciders(question)}</p>
-      {question.mayWithdraw === true && (
-        <div className="acts">
-          <button
-            type="button"
-            data-testid="withdraw"
-            disabled={busy}
-            onClick={() => onWithdraw(reason)}
-          >
-            Withdraw
-          </button>
-          <ReasonInput
-            testId="withdraw-reason"
-            label={`Reason for withdrawing ${title}`}
-            placeholder="Reason, which the agent reads"
-            value={reason}
-            disabled={busy}
-            onChange={setReason}
-          />
-        </div>
-      )}
-    </>
-  );
-}
+export type Answer = Decision | { result: unknown } | { error: string };
 
 /** Names the people who must decide instead of the reader. Pure. */
 export function describeDeciders({
