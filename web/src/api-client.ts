@@ -75,6 +75,28 @@ export function withBody(body: object, method = 'POST'): RequestInit {
   };
 }
 
+/**
+ * Reads the first pages of a list of conversations. One that moves to a later page meanwhile is listed once.
+ *
+ * @param name field of the reply that has the entries
+ * @throws Refusal, TypeError
+ */
+export async function readFirstPages<Entry extends { sessionId: string }>(
+  pages: number,
+  { url, name, query, ...init }: RequestInit & { url: string; name: string; query: object },
+  send: Fetch = pageFetch,
+): Promise<{ entries: Entry[]; hasMore: boolean }> {
+  const entries = new Map<string, Entry>();
+  let cursor: string | undefined;
+  for (let page = 0; page === 0 || (page < pages && cursor !== undefined); page += 1) {
+    const search = new URLSearchParams({ ...query, ...(cursor !== undefined && { cursor }) });
+    const reply = await ask<Record<string, unknown>>(send, `${url}?${search.toString()}`, init);
+    for (const entry of reply[name] as Entry[]) entries.set(entry.sessionId, entry);
+    cursor = reply['cursor'] as string | undefined;
+  }
+  return { entries: [...entries.values()], hasMore: cursor !== undefined };
+}
+
 /** @throws Refusal, TypeError */
 export async function loadConfig(send: Fetch, signal?: AbortSignal): Promise<PageConfig> {
   return ask<PageConfig>(send, '/api/config', { signal: signal ?? null });

@@ -1,4 +1,11 @@
-import { useEffect, useMemo, useState, useSyncExternalStore, type ReactElement } from 'react';
+import {
+  useCallback,
+  useEffect,
+  useMemo,
+  useState,
+  useSyncExternalStore,
+  type ReactElement,
+} from 'react';
 import { ReplyBrokenError } from '../../ai-sdk/client/index.js';
 import type { AgentCard } from '../../protocol/replies.js';
 import { toWords } from '../../protocol/shown-call.js';
@@ -13,8 +20,10 @@ import {
   useCurrentConversation,
   usePageState,
 } from './current-conversation.js';
+import { useClock } from './deadline-note.js';
 import { Value } from './field-list.js';
 import { InboxDialog, loadWaiting } from './inbox-dialog.js';
+import { useLoaded } from './load-fault.js';
 import { filesOf, textOf } from './message-text.js';
 import { Modal } from './modal.js';
 import { describeStatus, pageStatus } from './page-status.js';
@@ -229,26 +238,12 @@ const EVERY_MS = 30_000;
  * `version` changes, and every half minute.
  */
 function useWaitingCount(version: unknown): string {
-  const [count, setCount] = useState('');
-  useEffect(() => {
-    let isOver = false;
-    const read = async (): Promise<void> => {
-      try {
-        const { sessions, hasMore } = await loadWaiting();
-        const known = sessions.reduce((sum, { pending }) => sum + pending.length, 0);
-        if (!isOver) setCount(known === 0 ? '' : `${String(known)}${hasMore ? '+' : ''}`);
-      } catch {
-        // The inbox shows the error itself.
-      }
-    };
-    void read();
-    const timer = setInterval(() => void read(), EVERY_MS);
-    return () => {
-      isOver = true;
-      clearInterval(timer);
-    };
-  }, [version]);
-  return count;
+  const now = useClock(EVERY_MS);
+  const read = useCallback(() => loadWaiting(), [version, now]);
+  // The inbox shows what is wrong.
+  const { found } = useLoaded(read, 'The inbox');
+  const known = found?.sessions.reduce((sum, { pending }) => sum + pending.length, 0) ?? 0;
+  return known === 0 ? '' : `${String(known)}${found?.hasMore === true ? '+' : ''}`;
 }
 
 interface ErrorLineProps {

@@ -24,7 +24,7 @@ export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactEleme
   const { controls } = useCurrentConversation();
   const asked = useQuestion(toolCallId);
   const deadline = asked?.deadline;
-  const now = useClock(deadline !== undefined);
+  const now = useClock(deadline === undefined ? undefined : TICK_MS);
   const isOver = deadline !== undefined && deadline <= now;
 
   if (asked === undefined) return null;
@@ -52,12 +52,13 @@ export function DeadlineNote({ toolCallId }: { toolCallId: string }): ReactEleme
   );
 }
 
-function useClock(runs: boolean): number {
+/** Returns the time, which advances at this interval; it stands still without one. */
+export function useClock(everyMs: number | undefined): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
-    if (!runs) return;
-    const timer = setInterval(() => setNow(Date.now()), TICK_MS);
+    if (everyMs === undefined) return;
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
     return () => clearInterval(timer);
-  }, [runs]);
+  }, [everyMs]);
   return now;
 }

@@ -1,9 +1,9 @@
 import { useCallback, useState, type ReactElement } from 'react';
 import type { AnswerBody } from '../../protocol/http.js';
-import type { PendingQuestion, WaitingSession, WaitingSessions } from '../../protocol/replies.js';
+import type { PendingQuestion, WaitingSession } from '../../protocol/replies.js';
 import { toWords } from '../../protocol/shown-call.js';
 import { AnswerForm } from './answer-form.js';
-import { pageFetch, type PageConfig, ask, type Fetch } from './api-client.js';
+import { pageFetch, readFirstPages, type Fetch, type PageConfig } from './api-client.js';
 import { ApprovalForm } from './approval-form.js';
 import { formatWhen } from './format-when.js';
 import { describeFault, LoadFault, useLoaded } from './load-fault.js';
@@ -125,25 +125,12 @@ function describeDeadline(deadline: number | undefined, now = Date.now()): strin
   return deadline <= now ? 'The time is over.' : `until ${formatWhen(deadline, now)}`;
 }
 
-/** First pages of the waiting conversations. */
-interface Waiting {
-  sessions: WaitingSession[];
-  hasMore: boolean;
-}
-
-/** Loads the conversations that wait for people, longest wait first. */
-export async function loadWaiting(pages = 1, send: Fetch = pageFetch): Promise<Waiting> {
-  let sessions: WaitingSession[] = [];
-  let cursor: string | undefined;
-  let page = 0;
-  do {
-    const query = new URLSearchParams({ limit: '50', ...(cursor !== undefined && { cursor }) });
-    const next = await ask<WaitingSessions>(send, `/api/sessions?${query.toString()}`);
-    sessions = [...sessions, ...next.sessions];
-    ({ cursor } = next);
-    page += 1;
-  } while (page < pages && cursor !== undefined);
-  // A conversation that asked again between two page reads is in both pages.
-  const byId = new Map(sessions.map((session) => [session.sessionId, session]));
-  return { sessions: [...byId.values()], hasMore: cursor !== undefined };
+/** Loads the first pages of the conversations that wait for people, longest wait first. */
+export async function loadWaiting(
+  pages = 1,
+  send?: Fetch,
+): Promise<{ sessions: WaitingSession[]; hasMore: boolean }> {
+  const list = { url: '/api/sessions', name: 'sessions', query: { limit: '50' } };
+  const { entries, hasMore } = await readFirstPages<WaitingSession>(pages, list, send);
+  return { sessions: entries, hasMore };
 }

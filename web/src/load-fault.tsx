@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
 import { Refusal } from './api-client.js';
 
 interface Props {
@@ -22,29 +22,46 @@ export function LoadFault({ text, onAgain }: Props): ReactElement {
 }
 
 /**
- * Loads a dialog's data when it opens, and again on `load`.
+ * Loads data when they are first shown and when `read` changes, and again on `load`.
+ *
  * @param read must keep its identity while the same data is wanted
  * @param what subject of the error sentence
+ * @param pauseMs time until a changed `read` is called
  */
 export function useLoaded<T>(
-  read: () => Promise<T>,
+  read: (signal?: AbortSignal) => Promise<T>,
   what: string,
+  pauseMs = 0,
 ): { found: T | undefined; fault: string | undefined; load: () => Promise<void> } {
   const [found, setFound] = useState<T>();
   const [fault, setFault] = useState<string>();
-  const load = useCallback(async () => {
-    try {
-      const now = await read();
-      setFound(() => now);
-      setFault(undefined);
-    } catch (error) {
-      setFault(describeFault(error, what));
-    }
-  }, [read, what]);
+  const wanted = useRef(read);
   useEffect(() => {
-    void load();
-  }, [load]);
-  return { found, fault, load };
+    wanted.current = read;
+  });
+  const load = useCallback(
+    async (signal?: AbortSignal) => {
+      const isLate = (): boolean => signal?.aborted === true || wanted.current !== read;
+      try {
+        const now = await read(signal);
+        if (isLate()) return;
+        setFound(() => now);
+        setFault(undefined);
+      } catch (error) {
+        if (!isLate()) setFault(describeFault(error, what));
+      }
+    },
+    [read, what],
+  );
+  useEffect(() => {
+    const controller = new AbortController();
+    const timer = setTimeout(() => void load(controller.signal), pauseMs);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [load, pauseMs]);
+  return { found, fault, load: () => load() };
 }
 
 /**

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState, type ReactElement, useCallback } from 'react';
 import { formatWhen } from './format-when.js';
-import { LoadFault } from './load-fault.js';
+import { LoadFault, useLoaded } from './load-fault.js';
 import { useClosing } from './use-closing.js';
 import type { Conversations } from '../../protocol/replies.js';
-import { ask, pageFetch, type Fetch } from './api-client.js';
+import { readFirstPages } from './api-client.js';
 
 interface Props {
   /** Session id of the shown conversation. */
@@ -119,60 +119,20 @@ interface ConversationList {
 
 /** Loads the person's conversations, and again when `version` changes or the window gets the focus. */
 export function useConversationList(search: string, version: unknown): ConversationList {
-  const [list, setList] = useState<readonly ListedConversation[]>();
-  const [cursor, setCursor] = useState<string>();
-  const [failed, setFailed] = useState(false);
-  const [tries, setTries] = useState(0);
+  const [more, setMore] = useState({ search, pages: 1 });
+  const pages = more.search === search ? more.pages : 1;
   const focused = useFocusCount();
-  const reading = useRef<AbortSignal>(undefined);
-
-  useEffect(() => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    // From now on, late pages of the previous list are dropped.
-    reading.current = signal;
-    const load = async (): Promise<void> => {
-      try {
-        const page = await loadConversations({ search }, signal);
-        if (signal.aborted) return;
-        setList(page.conversations);
-        setCursor(page.cursor);
-        setFailed(false);
-      } catch {
-        if (!signal.aborted) setFailed(true);
-      }
-    };
-    const timer = setTimeout(() => void load(), PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
-    };
-  }, [search, version, focused, tries]);
-
-  const more = useCallback(async () => {
-    const signal = reading.current;
-    try {
-      const page = await loadConversations({ search, cursor }, signal);
-      if (signal?.aborted === true) return;
-      setList((before = []) => append(before, page.conversations));
-      setCursor(page.cursor);
-    } catch {
-      if (signal?.aborted !== true) setFailed(true);
-    }
-  }, [search, cursor]);
-
-  const again = useCallback(() => setTries((before) => before + 1), []);
-  const loadMore = cursor === undefined ? undefined : () => void more();
-  return { conversations: list, failed, again, loadMore };
-}
-
-/** Drops duplicates: a conversation that changed between two page reads is in both pages. */
-function append(
-  before: readonly ListedConversation[],
-  page: readonly ListedConversation[],
-): readonly ListedConversation[] {
-  const known = new Set(before.map(({ sessionId }) => sessionId));
-  return [...before, ...page.filter(({ sessionId }) => !known.has(sessionId))];
+  const read = useCallback(
+    (signal?: AbortSignal) => loadConversations(search, pages, signal),
+    [search, pages, version, focused],
+  );
+  const { found, fault, load } = useLoaded(read, 'The list', PAUSE_MS);
+  return {
+    conversations: found?.entries,
+    failed: fault !== undefined,
+    again: () => void load(),
+    loadMore: found?.hasMore === true ? () => setMore({ search, pages: pages + 1 }) : undefined,
+  };
 }
 
 function useFocusCount(): number {
@@ -187,16 +147,10 @@ function useFocusCount(): number {
 
 type ListedConversation = Conversations['conversations'][number];
 
-/** Loads a page of conversations, the most recently changed first. */
-async function loadConversations(
-  { search, cursor }: { search: string; cursor?: string | undefined },
-  signal?: AbortSignal,
-  send: Fetch = pageFetch,
-): Promise<Conversations> {
-  const query = new URLSearchParams({ limit: '30' });
-  if (search.trim() !== '') query.set('q', search.trim());
-  if (cursor !== undefined) query.set('cursor', cursor);
-  return ask<Conversations>(send, `/api/conversations?${query.toString()}`, {
-    signal: signal ?? null,
-  });
+/** Loads the first pages of the conversations, the most recently changed first. */
+function loadConversations(search: string, pages: number, signal?: AbortSignal) {
+  const q = search.trim();
+  const query = { limit: '30', ...(q !== '' && { q }) };
+  const list = { url: '/api/conversations', name: 'conversations', query };
+  return readFirstPages<ListedConversation>(pages, { ...list, signal: signal ?? null });
 }

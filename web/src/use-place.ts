@@ -1,67 +1,51 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useCallback, useMemo } from 'react';
 import { isSessionId } from '../../protocol/ids.js';
+import { goTo, useAddress } from './address.js';
 
-/** The parsed address. */
-interface Here {
+export interface Places {
   /** Undefined if the address tries to name a session but the id is unusable. */
   place: Place | undefined;
   /** True if this page generated the session id, so the conversation is new. */
   isMade: boolean;
-}
-
-/** Adds a new session id to an address without one, so that a reload finds it. */
-function readHere(): Here {
-  const named = readPlace(location.search);
-  if (named !== undefined) return { place: named, isMade: history.state === named.sessionId };
-  if (namesSession(location.search)) return { place: undefined, isMade: false };
-  const place = placeOf(crypto.randomUUID(), readAgent(location.search));
-  // The history entry's state survives a reload.
-  history.replaceState(place.sessionId, '', placeSearch(place));
-  return { place, isMade: true };
-}
-
-export interface Places extends Here {
   open: (sessionId: string) => void;
   openNew: () => void;
   nameAgent: (agent: string) => void;
 }
 
+/** Reads the query of the address. Adds a session id to one without, so that a reload finds it. */
+function readSearch(): string {
+  if (!new URLSearchParams(location.search).has('session')) {
+    const sessionId = crypto.randomUUID();
+    // The history entry's state survives a reload.
+    history.replaceState(
+      sessionId,
+      '',
+      placeSearch(placeOf(sessionId, readAgent(location.search))),
+    );
+  }
+  return location.search;
+}
+
 /** Returns the conversation in the address bar; Back returns to the previous one. */
 export function usePlace(): Places {
-  const [here, setHere] = useState(readHere);
-  const { sessionId, agent } = here.place ?? {};
-
-  useEffect(() => {
-    const followHistory = (): void => setHere(readHere());
-    window.addEventListener('popstate', followHistory);
-    return () => window.removeEventListener('popstate', followHistory);
-  }, []);
-
-  const open = useCallback(
-    (next: string) => {
-      const place = placeOf(next, agent);
-      history.pushState(null, '', placeSearch(place));
-      setHere({ place, isMade: false });
-    },
-    [agent],
-  );
+  const search = useAddress(readSearch);
+  const place = useMemo(() => readPlace(search), [search]);
+  const { sessionId, agent } = place ?? {};
+  const open = useCallback((next: string) => goTo(placeSearch(placeOf(next, agent))), [agent]);
   const openNew = useCallback(() => {
-    const place = placeOf(crypto.randomUUID(), agent);
-    history.pushState(place.sessionId, '', placeSearch(place));
-    setHere({ place, isMade: true });
+    const made = crypto.randomUUID();
+    goTo(placeSearch(placeOf(made, agent)), { state: made });
   }, [agent]);
-
   const nameAgent = useCallback(
     (named: string) => {
       if (sessionId === undefined) return;
-      const place = placeOf(sessionId, named);
-      history.replaceState(history.state, '', placeSearch(place));
-      setHere(({ isMade }) => ({ place, isMade }));
+      const kept = { state: history.state as unknown, replace: true };
+      goTo(placeSearch(placeOf(sessionId, named)), kept);
     },
     [sessionId],
   );
-
-  return { ...here, open, openNew, nameAgent };
+  const isMade = sessionId !== undefined && history.state === sessionId;
+  return { place, isMade, open, openNew, nameAgent };
 }
 
 /** A conversation and the agent that answers in it. */
@@ -76,11 +60,6 @@ export function readPlace(search: string): Place | undefined {
   const sessionId = query.get('session');
   if (!isSessionId(sessionId)) return undefined;
   return placeOf(sessionId, readAgent(search));
-}
-
-/** Returns true if the address tries to name a session, usable or not. */
-function namesSession(search: string): boolean {
-  return new URLSearchParams(search).has('session');
 }
 
 /** A link may choose the agent and leave the session to the page. */

@@ -7,6 +7,7 @@ import type {
 } from '../../../protocol/operator.js';
 import { isTerminal } from '../../../protocol/run.js';
 import { toWords } from '../../../protocol/shown-call.js';
+import { goTo } from '../address.js';
 import { runUrl, type PageConfig, mayAs } from '../api-client.js';
 import { Value } from '../field-list.js';
 import { formatSpan, formatWhen } from '../format-when.js';
@@ -15,7 +16,7 @@ import { formatPlace } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
 import { STATUS_WORDS } from './status-words.js';
-import { Link, goTo } from './use-place.js';
+import { Link } from './use-place.js';
 import type { RetryReply, StopReply } from '../../../protocol/replies.js';
 import { Choice } from '../choice.js';
 import { ConfirmDialog } from './confirm-dialog.js';

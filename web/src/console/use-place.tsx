@@ -1,37 +1,16 @@
 import {
   useCallback,
   useMemo,
-  useSyncExternalStore,
   type AnchorHTMLAttributes,
   type MouseEvent,
   type ReactElement,
 } from 'react';
+import { goTo, useAddress } from '../address.js';
 import { formatPlace, readPlace, type Place } from './place.js';
-
-const CHANGED = 'console:place';
-
-function subscribe(notify: () => void): () => void {
-  window.addEventListener('popstate', notify);
-  window.addEventListener(CHANGED, notify);
-  return () => {
-    window.removeEventListener('popstate', notify);
-    window.removeEventListener(CHANGED, notify);
-  };
-}
-
-const readAddress = (): string => location.pathname + location.search;
-
-/** Navigates to an address without a page load; Back returns. */
-export function goTo(address: string, { replace = false } = {}): void {
-  if (address === readAddress()) return;
-  if (replace) history.replaceState(null, '', address);
-  else history.pushState(null, '', address);
-  window.dispatchEvent(new Event(CHANGED));
-}
 
 /** The place in the address bar; undefined if there is no such page. */
 export function usePlace(): Place | undefined {
-  const address = useSyncExternalStore(subscribe, readAddress);
+  const address = useAddress();
   return useMemo(() => {
     const { pathname, search } = new URL(address, location.origin);
     return readPlace(pathname, search);
