@@ -74,13 +74,13 @@ function toFiringLines({ firings }: OperatorScheduleDetail): string | undefined 
     .join('\n');
 }
 
+/** Acts on one schedule. Only the first two take a reason. */
 const ACTS = {
-  pause: { description: 'Pause a schedule; runs that it has begun continue.', done: 'is paused.' },
-  resume: {
-    description: 'Resume a schedule; what it has missed is not made up for.',
-    done: 'is not paused.',
-  },
-};
+  pause: ['Pause a schedule; runs that it has begun continue.', 'is paused.'],
+  resume: ['Resume a schedule; what it has missed is not made up for.', 'is not paused.'],
+  trigger: ['Fire a schedule now, also while it is paused.', 'fires.'],
+  delete: ['Delete a schedule; runs that it has begun continue.', 'is deleted.'],
+} as const;
 
 interface CreateOptions {
   cron?: string;
@@ -144,32 +144,19 @@ export function addScheduleCommands(agent: ApiCommand): void {
       const found = await api.get<OperatorScheduleDetail>(toPath(name));
       await output.one(DESCRIBED, found, toFiringLines(found));
     });
-  for (const act of ['pause', 'resume'] as const) {
-    noun
+  for (const act of ['pause', 'resume', 'trigger', 'delete'] as const) {
+    const [description, done] = ACTS[act];
+    const command = noun
       .command(act)
-      .description(ACTS[act].description)
-      .argument(...NAME)
-      .option(...REASON)
-      .act(async ({ options, api, output }: Work<ReasonOption>, name: string) => {
-        const body = { reason: options.reason };
-        const reply = await api.post<OperatorScheduleReply>(`${toPath(name)}/${act}`, body);
-        await output.text(reply, () => `${name} ${ACTS[act].done}`);
-      });
+      .description(description)
+      .argument(...NAME);
+    if (act === 'pause' || act === 'resume') command.option(...REASON);
+    command.act(async ({ options, api, output }: Work<ReasonOption>, name: string) => {
+      const path = toPath(name);
+      const reply = await (act === 'delete'
+        ? api.delete<OperatorScheduleReply>(path)
+        : api.post<OperatorScheduleReply>(`${path}/${act}`, { reason: options.reason }));
+      await output.text(reply, () => `${name} ${done}`);
+    });
   }
-  noun
-    .command('trigger')
-    .description('Fire a schedule now, also while it is paused.')
-    .argument(...NAME)
-    .act(async ({ api, output }, name: string) => {
-      const reply = await api.post<OperatorScheduleReply>(`${toPath(name)}/trigger`);
-      await output.text(reply, () => `${name} fires.`);
-    });
-  noun
-    .command('delete')
-    .description('Delete a schedule; runs that it has begun continue.')
-    .argument(...NAME)
-    .act(async ({ api, output }, name: string) => {
-      const reply = await api.delete<OperatorScheduleReply>(toPath(name));
-      await output.text(reply, () => `${name} is deleted.`);
-    });
 }

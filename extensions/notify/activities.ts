@@ -39,7 +39,7 @@ export function createNoticeWork(
   { temporal: { client, taskQueue }, store, agents, meter, times }: WorkerHost,
   settings: NotifySettings,
 ): WorkerParts {
-  const deliveries = createDeliveries(client, taskQueue, settings);
+  const deliveries = createDeliveries({ client, taskQueue }, settings);
   const sender = createSender(settings);
   const announce = createAnnounce({ store, deliveries, settings });
   const activities: NoticeActivities = {

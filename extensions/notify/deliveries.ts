@@ -1,10 +1,9 @@
-import { WorkflowFailedError, type Client, type WorkflowStartOptions } from '@temporalio/client';
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import type { WorkflowStartOptions } from '@temporalio/client';
 import { deliveryWorkflowIdOf, endWorkflowIdOf } from '../../protocol/ids.js';
 import type { Delivery, EndRef, Notice } from '../../protocol/notices.js';
 import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { toDeliveryId, toNoticeId, toWhose } from '../../runs/deliveries.js';
-import type { Deliveries } from '../../runs/extension.js';
+import type { Deliveries, RunsHost } from '../../runs/extension.js';
 import { withinDeadline } from '../../runs/temporal-calls.js';
 import { toRunNotices, wants, type NotifySettings } from './settings.js';
 
@@ -13,9 +12,9 @@ const TEST_MS = 12_000;
 /** A test notice that no worker sends in this time has failed. */
 const TEST_WAIT_MS = TEST_MS + 8_000;
 
+/** Imports Temporal's client only for its errors: a program without Temporal composes this too. */
 export function createDeliveries(
-  client: Client,
-  taskQueue: string,
+  { client, taskQueue }: Pick<NonNullable<RunsHost['temporal']>, 'client' | 'taskQueue'>,
   settings: NotifySettings,
 ): Deliveries {
   const { connection, workflow } = client;
@@ -30,6 +29,7 @@ export function createDeliveries(
     try {
       await withinDeadline(connection, begin, START_MS);
     } catch (error) {
+      const { WorkflowExecutionAlreadyStartedError } = await import('@temporalio/common');
       if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   }
@@ -74,6 +74,7 @@ export function createDeliveries(
         await withinDeadline(connection, () => sent.result(), TEST_WAIT_MS);
         return { status: 'delivered' };
       } catch (error) {
+        const { WorkflowFailedError } = await import('@temporalio/client');
         const problem = error instanceof WorkflowFailedError ? error.cause?.message : undefined;
         return { status: 'failed', problem: problem ?? 'No worker has sent it in time.' };
       }

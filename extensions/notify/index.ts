@@ -6,15 +6,11 @@ import {
   OperatorReceivers,
   ReceiverTestReply,
 } from '../../protocol/operator.js';
-import type { Deliveries, RunsHost } from '../../runs/extension.js';
+import type { Deliveries } from '../../runs/extension.js';
 import { createDecidePages } from './decide.js';
 import { loadJose } from './decide-links.js';
-import {
-  toNotifySettings,
-  toRunNotices,
-  type NotifyOptions,
-  type NotifySettings,
-} from './settings.js';
+import { createDeliveries } from './deliveries.js';
+import { toNotifySettings, type NotifyOptions } from './settings.js';
 
 export type { MayStillDecide, NotifyOptions, ReceiverInput } from './settings.js';
 
@@ -40,7 +36,7 @@ export function notices(options?: NotifyOptions): Extension {
   const settings = toNotifySettings(options);
   return {
     ...bare,
-    deliveries: (temporal) => temporal && deliver(temporal, settings),
+    deliveries: (temporal) => temporal && createDeliveries(temporal, settings),
     worker: async (host) => {
       // Without its package, each notice with a link would fail.
       if (settings.linkKeys.length > 0) await loadJose();
@@ -49,22 +45,6 @@ export function notices(options?: NotifyOptions): Extension {
     ...(settings.linkKeys.length > 0 && {
       pages: (deps) => [createDecidePages(deps, settings)],
     }),
-  };
-}
-
-/** Loads the module that imports Temporal's client only when a notice is sent. */
-function deliver(
-  { client, taskQueue }: NonNullable<RunsHost['temporal']>,
-  settings: NotifySettings,
-): Deliveries {
-  const load = async (): Promise<Deliveries> =>
-    (await import('./deliveries.js')).createDeliveries(client, taskQueue, settings);
-  return {
-    notify: toRunNotices(settings),
-    receivers: settings.receivers,
-    announce: async (...notice) => (await load()).announce(...notice),
-    announceEnd: async (end) => (await load()).announceEnd(end),
-    test: async (...of) => (await load()).test(...of),
   };
 }
 

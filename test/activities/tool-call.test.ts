@@ -361,6 +361,25 @@ it('a call that waits for a webhook tells the deadline, also beside a call at wo
   expect(told()?.next).toMatchObject({ asleep: ['c1'], dueInMs });
 });
 
+it('a call whose lost attempt has passed its webhook on, as its tool finds, waits for the answer', async () => {
+  let sent = 0;
+  const hook = defineTool({
+    name: 'hook',
+    description: 'Asks.',
+    inputSchema: z.object({}),
+    execute: 'webhook',
+    send: () => ((sent += 1) === 1 ? new Promise<void>(() => undefined) : undefined),
+    verify: () => ({ outcome: 'done', result: null }),
+  });
+  const asks = parts.asks(parts.call('c1', 'hook', {}));
+  const { begin, step, tool } = await openHarness(sayInTurn(asks), { tools: [hook] });
+  const run = await begin();
+  await step(run, 1);
+  void tool(run, 1, 'c1', 1).catch(() => undefined);
+  await until('it passes its address on', () => sent === 1);
+  expect([await tool(run, 1, 'c1', 2), sent]).toEqual(['suspended', 1]);
+});
+
 describe('the log of a tool that throws', () => {
   it('the log of a tool that throws names the call, the error and its place, and none of its text', async () => {
     const secret = 'alice@example.com\n    at home she is not';

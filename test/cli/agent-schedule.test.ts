@@ -73,6 +73,6 @@ it('one is described with its firings, and changed by its name', async () => {
   expect((await run('pause', 'daily', ...reason)).asked).toEqual([
     ['post', `${path}/pause`, { reason: 'why' }],
   ]);
-  expect((await run('trigger', 'daily')).asked).toEqual([['post', `${path}/trigger`, undefined]]);
+  expect((await run('trigger', 'daily')).asked).toEqual([['post', `${path}/trigger`, {}]]);
   expect((await run('delete', 'daily')).asked).toEqual([['delete', path]]);
 });

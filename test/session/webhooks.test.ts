@@ -44,6 +44,7 @@ describe('the webhook of a call', () => {
     await waitForHook(setup, session, runId);
     includes(await session.record(), { status: 'waiting_tool', stream: 'paused' });
     equal(await session.start(runId, 1, 's', 2), { kind: 'suspended' });
+    equal(await session.finishCall(runId, 1, 's', 'of the tool'), { kind: 'fenced' });
     const wrong = { secret: 'secret-of-t' };
     equal(await callHook(store, session.id, runId, wrong), { kind: 'not_pending' });
     equal(await callHook(store, session.id, runId, { toolCallId: 't' }), { kind: 'not_pending' });

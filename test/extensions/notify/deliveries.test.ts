@@ -26,7 +26,10 @@ it('the receiver that did not take a notice is not notified of it, the others ar
     url: 'https://example.com',
     ...(name === 'three' && { tenant: 'other' }),
   }));
-  const { announce } = createDeliveries(client as never, 'q', toNotifySettings({ receivers }));
+  const { announce } = createDeliveries(
+    { client, taskQueue: 'q' } as never,
+    toNotifySettings({ receivers }),
+  );
   await announce({ id: 'msg_1', type: 'delivery.failed', at: 1, receiver: 'one' });
   expect(begun).toEqual(['two']);
 });

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { SignJWT } from 'jose';
 import { readLink, toDecideUrl, type LinkClaims } from '../../../extensions/notify/decide-links.js';
 import { hashInput } from '../../../protocol/shown-call.js';
@@ -43,4 +45,24 @@ it('a link is over after a week', async () => {
   const body = (await tokenOf(KEY)).split('.')[1] ?? '';
   const { exp } = JSON.parse(Buffer.from(body, 'base64url').toString()) as { exp: number };
   expect(exp * 1_000 - Date.now()).toBeLessThanOrEqual(WEEK_MS);
+});
+
+/** Module hooks of a process in which the package `jose` is not installed. */
+const WITHOUT_JOSE = `export const resolve = (name, context, next) => {
+  if (name !== 'jose') return next(name, context);
+  throw Object.assign(new Error("Cannot find package 'jose'"), { code: 'ERR_MODULE_NOT_FOUND' });
+}`;
+
+it('a worker whose notices would have links does not start without the package that signs them', async () => {
+  const built = new URL('../../../dist/extensions/notify/index.js', import.meta.url).href;
+  const hooks = `data:text/javascript,${encodeURIComponent(WITHOUT_JOSE)}`;
+  const program = `
+    import { register } from 'node:module';
+    register(${JSON.stringify(hooks)});
+    const { notices } = await import(${JSON.stringify(built)});
+    const options = { receivers: [], publicUrl: 'http://page.test', linkKeys: ['k'.repeat(32)] };
+    await notices(options).worker({}).catch(({ name }) => process.stdout.write(name));`;
+  const args = ['--input-type=module', '--eval', program];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  expect(stdout).toBe('MissingPackageError');
 });

@@ -8,16 +8,15 @@ import {
   type Principal,
   type ToolContext,
 } from '../../../agents/index.js';
-import { createApi, type Identity } from '../../../api/index.js';
-import { allExtensions } from '../../../extensions/index.js';
+import type { Identity } from '../../../api/index.js';
 import {
   createInProcessExecutor,
   type InProcessExecutor,
 } from '../../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { listen } from '../../../api/listen.js';
 import { toVisitorName } from '../../../protocol/actor.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
+import { startApi, type ApiServer } from '../../api/api-server.js';
 import { userMessage } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';
 
@@ -52,8 +51,7 @@ const PEOPLE: Record<string, Identity> = {
 
 let stores: ReturnType<typeof createMemoryStores>;
 let executor: InProcessExecutor;
-let url: string;
-let closeServer: () => Promise<void>;
+let api: ApiServer;
 beforeAll(async () => {
   stores = createMemoryStores();
   const agents = new AgentRegistry([agent]);
@@ -62,30 +60,19 @@ beforeAll(async () => {
     return defineAgent({ ...acting, name: 'made' });
   });
   executor = createInProcessExecutor({ agents, stores });
-  const app = createApi({
+  api = await startApi({
     executor,
     stores,
-    agents: [agent],
-    extensions: allExtensions(),
+    agents: new AgentRegistry([agent]),
     defaultAgent: 'actor',
+    allowUnauthenticated: false,
     authenticate: (request) => PEOPLE[request.get('x-user') ?? ''],
-    logger: { info: () => undefined, warn: () => undefined, error: () => undefined },
   });
-  const server = await listen(app, 0, '127.0.0.1');
-  url = `http://127.0.0.1:${String(server.port)}`;
-  closeServer = server.close;
 });
-afterAll(async () => {
-  await closeServer();
-  await executor.close();
-});
+afterAll(() => executor.close());
 
 const send = (user: string, path: string, body: object, headers: object = {}): Promise<Response> =>
-  fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-user': user, ...headers },
-    body: JSON.stringify(body),
-  });
+  api.post(path, body, { 'x-user': user, ...headers });
 
 const eve = { requester: { userId: 'eve' }, approver: { userId: 'eve' } };
 const message = { id: 'u1', role: 'user' };
@@ -128,9 +115,7 @@ describe.each(FRONTS)('a tool that is called by way of %s', (front, path, body) 
     const sessionId = reply.headers.get('x-session-id') ?? id;
     await reply.text();
     const call = await until('it is asked', async () => {
-      const asked = await fetch(`${url}/api/sessions/${sessionId}/pending`, {
-        headers: { 'x-user': 'ann' },
-      });
+      const asked = await api.get(`/api/sessions/${sessionId}/pending`, { 'x-user': 'ann' });
       const { pending } = (await asked.json()) as { pending: { toolCallId: string }[] };
       return pending[0];
     });

@@ -1,11 +1,9 @@
 import type { HttpAgent } from '@ag-ui/client';
 import { z } from 'zod';
-import { defineAgent, defineTool } from '../../../agents/index.js';
-import { createApi } from '../../../api/index.js';
-import { listen } from '../../../api/listen.js';
-import { allExtensions } from '../../../extensions/index.js';
+import { AgentRegistry, defineAgent, defineTool } from '../../../agents/index.js';
 import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
+import { startApi } from '../../api/api-server.js';
 import { connectAgUi, run, shown, spoken } from '../../support/ag-ui-client.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { createFlags } from '../../support/gated-agent.js';
@@ -58,25 +56,14 @@ const view: typeof sessions.view = async (sessionId) => {
   return found;
 };
 let url: string;
-let close: () => Promise<void>;
 beforeAll(async () => {
-  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const app = createApi({
+  ({ url } = await startApi({
     executor,
     stores: { ...stores, store: { ...stores.store, sessions: { ...sessions, view } } },
-    agents: [teller],
-    extensions: allExtensions(),
-    allowUnauthenticated: true,
-    logger: silent,
-  });
-  const server = await listen(app, 0, '127.0.0.1');
-  url = `http://127.0.0.1:${String(server.port)}`;
-  close = server.close;
+    agents: new AgentRegistry([teller]),
+  }));
 });
-afterAll(async () => {
-  await close();
-  await executor.close();
-});
+afterAll(() => executor.close());
 
 const connect = (threadId: string, agent?: HttpAgent): HttpAgent =>
   connectAgUi(url, threadId, agent?.messages, 'teller');

@@ -26,7 +26,7 @@ it('a receiver that answers 500 until the time is over leaves a dead letter, whi
   await runs.startWorker({ receivers, times: { ...TIMES, noticeRetryMs: 2_000 } });
   const sessionId = runs.newSessionId();
   const settings = toNotifySettings({ receivers, retryForMs: 5_000 });
-  await createDeliveries(runs.client, runs.taskQueue, settings).announce({
+  await createDeliveries(runs, settings).announce({
     id: toNoticeId(sessionId),
     type: 'run.failed',
     at: Date.now(),
