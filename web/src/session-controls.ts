@@ -59,9 +59,13 @@ export class SessionControls {
   }
 
   /** Withdraws a call that another person decides. @returns false if the server declined it */
-  async withdraw(call: AskedCall & Pick<PendingQuestion, 'kind'>): Promise<boolean> {
+  async withdraw(
+    call: AskedCall & Pick<PendingQuestion, 'kind'>,
+    reason?: string,
+  ): Promise<boolean> {
     const isApproval = call.kind === 'approval';
-    return this.answer(call, isApproval ? { approved: false } : { error: 'It was withdrawn.' });
+    const error = reason ?? 'It was withdrawn.';
+    return this.answer(call, isApproval ? { approved: false, reason } : { error });
   }
 
   async answer(call: AskedCall, answer: AnswerBody): Promise<boolean> {

@@ -3,7 +3,7 @@ import { useState, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/replies.js';
 import { toWords, hashInput } from '../../protocol/shown-call.js';
 import { AnswerForm } from './answer-form.js';
-import { ApprovalForm } from './approval-form.js';
+import { ApprovalForm, type Decision } from './approval-form.js';
 import {
   useCurrentConversation,
   usePageState,
@@ -12,8 +12,7 @@ import {
 } from './current-conversation.js';
 import { labelOf, toCustomerQuestion } from './customer-question.js';
 import { DeadlineNote } from './deadline-note.js';
-import { FieldList, ToolValues } from './field-list.js';
-import { describeApprovers, EditedNote } from './question-notes.js';
+import { ToolValues } from './field-list.js';
 import { decisionOf, describeDecision, type ShownDecision } from './shown-decision.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import {
@@ -80,10 +79,9 @@ export function ToolCard({ part, newest }: Props): ReactElement {
       {part.state === 'approval-requested' && (
         <ApprovalCard key={part.approval.id} approvalId={part.approval.id} {...call} />
       )}
-      {changedCall !== undefined && (
-        <ChangedCall key={changedCall.inputHash} question={changedCall} />
+      {(isWithheld || changedCall !== undefined) && (
+        <PendingCall key={changedCall?.inputHash} isWithheld={isWithheld} {...call} />
       )}
-      {isWithheld && <WithheldCard toolCallId={part.toolCallId} input={part.input} />}
       {isAsked && <ClientToolCard key={part.toolCallId} {...call} />}
       {question !== undefined && chosen !== undefined && (
         <p data-testid="chosen">
@@ -104,20 +102,34 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   );
 }
 
-/** Shows a call whose input a colleague has edited, so that another person must agree. */
-function ChangedCall({ question }: { question: PendingQuestion }): ReactElement {
+interface PendingCallProps {
+  toolCallId: string;
+  input: unknown;
+  /** True if another person must decide; the requester may withdraw the call. */
+  isWithheld: boolean;
+}
+
+/** Shows a call that another person decides, or whose input a colleague has edited, so that the reader must agree. */
+function PendingCall({ toolCallId, input, isWithheld }: PendingCallProps): ReactElement {
   const { controls } = useCurrentConversation();
+  const question = useQuestion(toolCallId);
   const [answered, setAnswered] = useState(false);
+  const act = (asked: PendingQuestion, answer: Decision): Promise<boolean> =>
+    isWithheld ? controls.withdraw(asked, answer.reason) : controls.answer(asked, answer);
   return (
-    <div className="approval" data-testid="changed-call">
+    <div className="approval" data-testid={isWithheld ? 'withheld-card' : 'changed-call'}>
+      {isWithheld && <p>You may close this page; the answer will be here.</p>}
       <ApprovalForm
-        question={question}
-        disabled={answered}
+        question={{ ...question, input: question?.input ?? input, mayDecide: !isWithheld }}
+        disabled={answered || question === undefined}
         onAnswer={(answer) => {
+          if (question === undefined) return;
           setAnswered(true);
-          void controls.answer(question, answer).then(setAnswered);
+          void act(question, answer).then(setAnswered);
         }}
-      />
+      >
+        <DeadlineNote toolCallId={toolCallId} />
+      </ApprovalForm>
     </div>
   );
 }
@@ -200,40 +212,6 @@ function describeChanges(
 function toFields(value: unknown): Readonly<Record<string, unknown>> {
   const isFields = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isFields ? (value as Record<string, unknown>) : { value };
-}
-
-interface WithheldCardProps {
-  toolCallId: string;
-  input: unknown;
-}
-
-/** Shows an approval that another person must give; the requester may withdraw it. */
-function WithheldCard({ toolCallId, input }: WithheldCardProps): ReactElement {
-  const { controls } = useCurrentConversation();
-  const question = useQuestion(toolCallId);
-  const [withdrawn, setWithdrawn] = useState(false);
-  return (
-    <div className="approval" data-testid="withheld-card">
-      <p>{describeApprovers(question ?? {})} You may close this page; the answer will be here.</p>
-      <EditedNote edited={question?.edited} />
-      <FieldList value={question?.input ?? input} />
-      <DeadlineNote toolCallId={toolCallId} />
-      <div className="approval-tools">
-        <button
-          type="button"
-          data-testid="withdraw"
-          disabled={withdrawn || question === undefined}
-          onClick={() => {
-            if (question === undefined) return;
-            setWithdrawn(true);
-            void controls.withdraw(question).then(setWithdrawn);
-          }}
-        >
-          Withdraw
-        </button>
-      </div>
-    </div>
-  );
 }
 
 interface ApprovalProps {
