@@ -5,6 +5,7 @@ import type { Erasure, Erasures } from '../contract/erasures.js';
 import type { Owners } from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { Waiting } from '../contract/waiting.js';
+import type { Run } from '../../session/record.js';
 import type { Session } from '../../session/tree.js';
 import { erase, type Erase } from '../../session/erase.js';
 import { toStoredJson, parseStored } from '../record/stored-json.js';
@@ -82,7 +83,7 @@ function readRest({ look, now }: RedisContext, sessionId: string): Promise<Rest 
       children: run.children,
       owner: toOwner(owner, tenant),
       runs: [...new Set([...ended, run.id])],
-      starting: run.status === 'starting',
+      starting: mayStart(run, now()),
       parts,
       childRuns: below.flatMap((child) => child.record?.run.id ?? []),
       calls: [session, ...below].flatMap((each) => recentCalls(each, now())),
@@ -92,6 +93,12 @@ function readRest({ look, now }: RedisContext, sessionId: string): Promise<Rest 
       fileChanges: Number(kept.get('changes') ?? 0),
     };
   });
+}
+
+/** Returns true for a run that has claimed no step: its workflow may appear even if the run was stopped. */
+function mayStart({ status, mode, started, claimed, fromStep }: Run, now: number): boolean {
+  if (status === 'starting') return true;
+  return mode !== 'branch' && claimed === fromStep && now - started < RECENT_MS;
 }
 
 /** Returns the session's calls of the last minute, perhaps with earlier ones. */

@@ -3,9 +3,11 @@ import { createLongConversationAgent } from '../../examples/long-conversation/ag
 import type { PrepareStep, PrepareStepOptions } from '../../agents/index.js';
 import { prepareMessages } from '../../activities/model/prepare-messages.js';
 import { toMessages } from '../../activities/model/prompt.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { Row } from '../../protocol/rows.js';
 import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { changing } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { SHAPES } from './serve-agent.js';
 
@@ -136,6 +138,24 @@ describe('prepareStep', () => {
     }));
     expect(idsIn(kept)).toEqual(['tool-call c2', 'tool-result c2']);
     expect(kept.filter(({ content }) => content.length === 0)).toEqual([]);
+  });
+
+  it('a store that fails beneath a summary fails the attempt, not the run', async () => {
+    const stores = await openTestStores();
+    const compact = () => Promise.reject(new HelixError('unavailable', 'The store is away.'));
+    const store = changing(stores.store, (changes) => ({
+      ...changes,
+      steps: { ...changes.steps, compact },
+    }));
+    const prepareStep: PrepareStep = async (options) => {
+      await options.compaction.keep(() => ({ messages: 1, summary: 'notes' }), 1_000);
+      return {};
+    };
+    const agent = { model: fakeModel(sayInTurn(says('one'))), more: { prepareStep } };
+    const given = createHarness({ ...stores, store }, agent);
+    const run = await given.begin();
+    await expect(given.step(run, 1)).rejects.toThrow('The store is away.');
+    expect(await given.record()).toMatchObject({ status: 'running' });
   });
 
   it('a prepareStep that changes nothing returns nothing', async () => {

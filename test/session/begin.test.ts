@@ -292,6 +292,13 @@ describe('who asks by a turn', () => {
     equal(await store.sessions.askers(session.id, ['u1', 'unknown']), [all, []]);
   });
 
+  it('is also who continues it by a name alone', async ({ session }) => {
+    const run = await session.newRun();
+    await session.end(run.runId, 'interrupted');
+    await session.resume({ by: 'bob' });
+    equal((await session.record())?.askers, [{ userId: 'ann' }, { userId: 'bob' }]);
+  });
+
   it('is the owner alone where a program names nobody, and again with the next message', async (setup) => {
     const { session } = setup;
     const asked = async () => (await session.record())?.askers;

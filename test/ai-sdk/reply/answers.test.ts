@@ -175,6 +175,15 @@ describe('answers (path 3)', () => {
     expect(later.types.at(-1)).toBe('finish');
   });
 
+  it('given again with those to an earlier pause, they continue behind the newest of them', async () => {
+    const runtime = await startAsking();
+    await ask(runtime, await answered(runtime, { c1: true, c2: true }));
+    const all = await answered(runtime, { c1: true, c2: true, c3: true });
+    await ask(runtime, all);
+    const { text } = await ask(runtime, all);
+    expect([text.includes('Done.'), text.includes('And this?')]).toEqual([true, false]);
+  });
+
   it('a copy that is behind in a later step is sent back for its snapshot', async () => {
     const runtime = await startAsking();
     const copy = await answered(runtime, { c1: true, c2: true });

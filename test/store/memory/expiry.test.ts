@@ -38,6 +38,19 @@ describe('expiry in memory', () => {
     expect(next.startSequence).toBe(sequence);
   });
 
+  it.each(['resume', 'retry'] as const)(
+    'a run that continues after its stream has expired is counted anew (%s)',
+    async (again) => {
+      const { session, streamManager, pass } = storesWithClock();
+      const { runId } = await session.newRun();
+      await session.end(runId, 'interrupted');
+      pass(25 * HOUR);
+      await session[again]();
+      const chunks = await streamManager.getAllChunks(session.id);
+      expect(await streamManager.inspect(session.id)).toMatchObject({ chunks: chunks.length });
+    },
+  );
+
   it('expiry removes nothing of a run that waits, however long', async () => {
     const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
     await session.asked(newCall('a', 'approval'));

@@ -1,0 +1,35 @@
+import { createMemoryStores } from '../../store/memory/index.js';
+import { createIdleRuns } from '../support/idle-workflows.js';
+import { drive } from '../support/session-driver.js';
+
+/** A starting run whose workflow Temporal does not know yet. */
+async function openStarting() {
+  const stores = createMemoryStores();
+  const session = drive(stores);
+  const { runId } = await session.newRun();
+  const erase = () => Promise.resolve({ deleted: 0, unknown: [runId] });
+  const runs = createIdleRuns(stores, { workflows: { erase } });
+  const acts = async (): Promise<string[]> => {
+    const { entries } = await stores.store.audit.page(undefined, { limit: 9 });
+    return entries.map(({ entry }) => entry.action).reverse();
+  };
+  return { ...stores, session, runs, acts };
+}
+
+describe('the receipt of an erasure', () => {
+  it('is not given while a run that was starting may still appear', async () => {
+    const { store, session, runs, acts } = await openStarting();
+    expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: false });
+    expect(await runs.finishErasures(session.id)).toBe(false);
+    expect(await acts()).toEqual(['erase']);
+    expect(await store.erasures.of(session.id)).toHaveLength(1);
+  });
+
+  it('is given once when such a run can appear no longer', async () => {
+    const { store, session, runs, acts } = await openStarting();
+    const act = { id: 'e1', at: Date.now() - 60_000, by: 'ann', action: 'erase' as const };
+    await store.sessions.erase(session.id, act);
+    for (const _time of [1, 2]) expect(await runs.finishErasures(session.id)).toBe(true);
+    expect(await acts()).toEqual(['erase', 'erased']);
+  });
+});
