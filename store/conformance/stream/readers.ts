@@ -250,19 +250,6 @@ async function threeSteps({ streamManager, streamId }: Case) {
 
 function truncationCases({ describe, it }: Suite): void {
   describe('cleanupToStep', () => {
-    it('chunks of later steps are removed and counted', async (setup) => {
-      const { streamManager, streamId } = setup;
-      const writer = await threeSteps(setup);
-      equal(await streamManager.cleanupToStep(streamId, 1), 4);
-      equal(textOf(await streamManager.getAllChunks(streamId)), '1 1 ');
-      equal(await streamManager.cleanupToStep(streamId, 1), 0);
-      await writer.write(textChunk('2b', 2));
-      equal(textOf(await streamManager.getAllChunks(streamId)), '1 1 2b');
-      const info = await streamManager.getStreamInfo(streamId);
-      equal(info?.totalChunks, 3);
-      ok((info?.latestSequence ?? 0) > 6);
-    });
-
     it('attached readers are informed once, later ones are not', async (setup) => {
       const { streamManager, streamId, another } = setup;
       const writer = await threeSteps(setup);
@@ -314,32 +301,6 @@ function streamInfoCases({ describe, it }: Suite): void {
       equal(await streamManager.getAllChunks(streamId), []);
       equal(await streamManager.getChunksFromStep(streamId, 1), []);
       equal(await streamManager.getChunksFromSequence(streamId, 0), []);
-    });
-
-    it('chunks are counted, control messages are not', async ({ streamManager, streamId }) => {
-      const writer = await streamManager.createWriter(streamId, 'a', AGENT);
-      equal(await streamManager.getStreamInfo(streamId), {
-        status: 'active',
-        totalChunks: 0,
-        latestSequence: 0,
-      });
-      await writer.write(textChunk('a'));
-      await streamManager.pauseStream(streamId);
-      equal(await streamManager.getStreamInfo(streamId), {
-        status: 'paused',
-        totalChunks: 1,
-        latestSequence: 2,
-      });
-      await streamManager.resumeStream(streamId);
-      await writer.write(textChunk('b', 2));
-      await streamManager.cleanupToStep(streamId, 1);
-      await streamManager.failStream(streamId, 'why');
-      includes(await streamManager.getStreamInfo(streamId), {
-        status: 'failed',
-        totalChunks: 1,
-        error: 'why',
-      });
-      equal(textOf(await streamManager.getAllChunks(streamId)), 'a');
     });
 
     it('chunks are returned from a step and after a sequence', async (setup) => {

@@ -137,32 +137,6 @@ function writerCases({ describe, it }: Suite): void {
 
 function appendCases({ describe, it }: Suite): void {
   describe('append', () => {
-    it('entries are numbered from 1 without gaps, and the reply has the last number', async (setup) => {
-      const { session, streamManager } = setup;
-      const { writer } = await session.speaking();
-      equal(await session.say(writer, 1, 'a'), {
-        kind: 'appended',
-        sequence: 1,
-        stopRequested: false,
-      });
-      const chunks = ['b', 'c', 'd'].map((text) => textChunk(text));
-      includes(await streamManager.append(writer, 2, chunks), { sequence: 4 });
-      equal(
-        (await session.log()).map(({ sequence, writer: name }) => [sequence, name]),
-        [1, 2, 3, 4].map((n) => [n, 'm1']),
-      );
-    });
-
-    it('a batch that was stored before gets its first reply and writes nothing', async (setup) => {
-      const { session } = setup;
-      const { writer } = await session.speaking();
-      const first = await session.say(writer, 1, 'once');
-      equal(await session.say(writer, 1, 'once'), first);
-      await session.say(writer, 2, ', twice');
-      includes(await session.say(writer, 2, ', twice', 2), { sequence: 2 });
-      equal(textIn(await session.log()), 'once, twice');
-    });
-
     it('many concurrent copies of a batch are stored once', async (setup) => {
       const { session, another } = setup;
       const { writer } = await session.speaking();
@@ -204,16 +178,6 @@ function appendCases({ describe, it }: Suite): void {
       await session.start(runId, 1, 's');
       includes(await session.say(tool, 1, 'working'), { kind: 'appended' });
       equal((await session.log()).at(-1)?.writer, 't:s');
-    });
-
-    it('a writer that has seen more than the store holds gets rewound, and nothing is written', async (setup) => {
-      const { session } = setup;
-      const { writer } = await session.speaking();
-      await session.say(writer, 1, 'x');
-      equal(await session.say(writer, 2, 'y', 9), { kind: 'rewound' });
-      // The store lost a batch between them.
-      equal(await session.say(writer, 3, 'z', 1), { kind: 'rewound' });
-      equal(textIn(await session.log()), 'x');
     });
   });
 }
