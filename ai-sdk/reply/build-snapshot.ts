@@ -119,8 +119,9 @@ async function noteSnapshot(
   { sessionId, stream, turn, activeSnapshotTurn }: SessionRecord,
 ): Promise<void> {
   // The note is right even if the run pauses meanwhile: this page has an active snapshot.
-  if (stream === 'active') await sessions.noteActiveSnapshot(sessionId, turn);
-  else if (activeSnapshotTurn === turn) await sessions.noteRestingSnapshot(sessionId, turn);
+  const isActive = stream === 'active';
+  if (isActive || activeSnapshotTurn === turn)
+    await sessions.noteSnapshot(sessionId, turn, isActive);
 }
 
 async function readCurrent(

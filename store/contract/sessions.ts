@@ -47,10 +47,8 @@ export interface Sessions {
   runOf: (sessionId: string, messageId: string) => Promise<string | undefined>;
   /** The people who ask in the turns of these accepted messages, as in a record. */
   askers: (sessionId: string, messageIds: string[]) => Promise<(readonly KnownPerson[])[]>;
-  /** Remembers for 60 s that a snapshot was taken while this turn was active. */
-  noteActiveSnapshot: (sessionId: string, turn: number) => Promise<void>;
-  /** Forgets the active snapshot, since a snapshot of the idle turn was taken. */
-  noteRestingSnapshot: (sessionId: string, turn: number) => Promise<void>;
+  /** Remembers for 60 s that a snapshot of this turn was taken while it was active; forgets that after one at rest. */
+  noteSnapshot: (sessionId: string, turn: number, isActive: boolean) => Promise<void>;
   /** Creates an idle session from rows of another one. */
   branch: (input: Branch) => Promise<BranchReply>;
   /**

@@ -76,11 +76,6 @@ class Data {
 
   expire(key: string, at: number): void {
     this.expiries.set(key, at);
-    // Frees keys that are never read again: each new expiry checks the two oldest, in turn.
-    for (const [old, expiry] of [...this.expiries].slice(0, 2)) {
-      this.dropIfExpired(old);
-      if (this.expiries.delete(old)) this.expiries.set(old, expiry);
-    }
   }
 
   persist(key: string): boolean {

@@ -81,10 +81,7 @@ export function createSessionReads(context: RedisContext) {
     return Math.max(0, from + (await redis.llen(keys.session(sessionId).rows)));
   }
 
-  const sessions: Omit<
-    Sessions,
-    'noteActiveSnapshot' | 'noteRestingSnapshot' | 'branch' | 'erase'
-  > = {
+  const sessions: Omit<Sessions, 'noteSnapshot' | 'branch' | 'erase'> = {
     read: (sessionId) =>
       look(sessionId, (session) => toRecord(session, now()), { wants: [APPENDED] }),
     rows: async (sessionId, from, to, meter) => {

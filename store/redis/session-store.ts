@@ -68,8 +68,7 @@ export function createRedisSessionStore(context: RedisContext): Store {
     listening: (listener) => changesOf(context, noteAsking, listener),
     sessions: {
       ...sessions,
-      noteActiveSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, true),
-      noteRestingSnapshot: (sessionId, turn) => noteSnapshot(context, sessionId, turn, false),
+      noteSnapshot: noteSnapshotIn(context),
       ...changes.sessions,
       erase,
     },
@@ -104,28 +103,25 @@ function nextOf({ look }: RedisContext): Store['runs']['next'] {
 /** A snapshot this soon after another one is not noted. */
 const NOTED_AGAIN_MS = 5_000;
 
-/** Remembers that a page took a snapshot of an active turn, or forgets it. A full Redis accepts this too. */
-async function noteSnapshot(
-  { change, look, now }: RedisContext,
-  sessionId: string,
-  turn: number,
-  isActive: boolean,
-): Promise<void> {
-  const at = now();
-  const isNoted = ({ record }: Session): boolean => {
-    if (record === undefined || record.layout > LAYOUT) return true;
-    const { snapshot } = record;
-    if (!isActive) return snapshot?.turn !== turn;
-    return snapshot?.turn === turn && at - snapshot.at < NOTED_AGAIN_MS;
+/** A full Redis accepts the note too. */
+function noteSnapshotIn({ change, look, now }: RedisContext): Store['sessions']['noteSnapshot'] {
+  return async (sessionId, turn, isActive) => {
+    const at = now();
+    const isNoted = ({ record }: Session): boolean => {
+      if (record === undefined || record.layout > LAYOUT) return true;
+      const { snapshot } = record;
+      if (!isActive) return snapshot?.turn !== turn;
+      return snapshot?.turn === turn && at - snapshot.at < NOTED_AGAIN_MS;
+    };
+    // Looks do not hold up the run, even if many pages are loaded.
+    if (await look(sessionId, isNoted)) return;
+    const note = (session: Session): void => {
+      if (isNoted(session)) return;
+      if (isActive) session.existing.snapshot = { turn, at };
+      else delete session.existing.snapshot;
+    };
+    await change(sessionId, note, {}, { isFreeing: true, mayGrow: true, wants: [] });
   };
-  // Looks do not hold up the run, even if many pages are loaded.
-  if (await look(sessionId, isNoted)) return;
-  const note = (session: Session): void => {
-    if (isNoted(session)) return;
-    if (isActive) session.existing.snapshot = { turn, at };
-    else delete session.existing.snapshot;
-  };
-  await change(sessionId, note, {}, { isFreeing: true, mayGrow: true, wants: [] });
 }
 
 /** Above these limits, the caller reads the rows itself. */

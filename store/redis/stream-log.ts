@@ -83,9 +83,8 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       return result;
     },
     read: async (streamId, fromSequence, limit, joinUpTo) => {
-      if (joinUpTo === undefined) return (await read(streamId, fromSequence, limit)).entries;
-      const entries = await readRange(streamId, fromSequence, joinUpTo, limit);
-      return resolve(streamId, mergeDeltas(entries));
+      const entries = await readRange(streamId, fromSequence, limit, joinUpTo);
+      return resolve(streamId, joinUpTo === undefined ? entries : mergeDeltas(entries));
     },
     keptPages: async (streamId, fromSequence) => {
       const pages = await kept.read(streamId, fromSequence);

@@ -211,7 +211,7 @@ describe('begin', () => {
   it('the turn of an active snapshot is remembered until the next turn begins', async (setup) => {
     const { store, session } = setup;
     await session.newRun();
-    await store.sessions.noteActiveSnapshot(session.id, 1);
+    await store.sessions.noteSnapshot(session.id, 1, true);
     equal((await session.record())?.activeSnapshotTurn, 1);
     await session.stop();
     await session.newRun();
@@ -223,12 +223,12 @@ describe('begin', () => {
     const seen = async (): Promise<number | undefined> =>
       (await session.record())?.activeSnapshotTurn;
     await session.newRun();
-    await store.sessions.noteActiveSnapshot(session.id, 1);
-    await store.sessions.noteRestingSnapshot(session.id, 2);
+    await store.sessions.noteSnapshot(session.id, 1, true);
+    await store.sessions.noteSnapshot(session.id, 2, false);
     equal(await seen(), 1);
-    await store.sessions.noteRestingSnapshot(session.id, 1);
+    await store.sessions.noteSnapshot(session.id, 1, false);
     equal(await seen(), undefined);
-    await store.sessions.noteActiveSnapshot(session.id, 1);
+    await store.sessions.noteSnapshot(session.id, 1, true);
     equal(await seen(), 1);
   });
 });

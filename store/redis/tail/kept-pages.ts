@@ -33,7 +33,7 @@ export function createKeptPages({
     /** Keeps the writer's uninterrupted entries up to a sequence as a page. */
     keep: async ({ sessionId, runId, name, token }: Writer, upTo: number): Promise<unknown> => {
       const streamId = rootOf(sessionId);
-      const all = await readRange(streamId, upTo - PAGE_END, upTo, PAGE_END);
+      const all = await readRange(streamId, upTo - PAGE_END, PAGE_END, upTo);
       const own = all.slice(all.findLastIndex((entry) => entry.writer !== name) + 1);
       const [from = 0, to = 0] = [own[0]?.sequence, own.at(-1)?.sequence];
       const joined = mergeDeltas(own);

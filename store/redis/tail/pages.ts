@@ -60,23 +60,20 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
   };
 }
 
-/**
- * Entries after a sequence up to and including another one, at most `limit`.
- * @throws HelixError `corrupt_record`
- */
+/** Entries after a sequence up to and including another one, at most `limit`. @throws HelixError `corrupt_record` */
 export type ReadRange = (
   streamId: string,
   fromSequence: number,
-  upTo: number,
   limit: number,
+  upTo?: number,
 ) => Promise<LogEntry[]>;
 
 export function createReadRange({ redis, keys }: Pick<RedisContext, 'redis' | 'keys'>): ReadRange {
-  return async (streamId, fromSequence, upTo, limit) => {
+  return async (streamId, fromSequence, limit, upTo) => {
     const conversationId = rootOf(streamId);
     const { stream } = keys.session(conversationId);
-    const range = [`(${String(fromSequence)}-0`, `${String(upTo)}-0`] as const;
-    const page = await redis.xrange(stream, ...range, 'COUNT', limit);
+    const end = upTo === undefined ? '+' : `${String(upTo)}-0`;
+    const page = await redis.xrange(stream, `(${String(fromSequence)}-0`, end, 'COUNT', limit);
     return page.map((entry) => toLogEntry(entry, conversationId));
   };
 }

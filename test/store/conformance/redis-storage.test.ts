@@ -87,7 +87,7 @@ describe('the log in Redis', () => {
     await store.steps.discard({ writer: lost, failure: 1, reason: 'x', now: 1 });
     await session.stop();
     await session.end(lost.runId, 'failed');
-    await store.sessions.noteActiveSnapshot(id, 1);
+    await store.sessions.noteSnapshot(id, 1, true);
     await store.staging.discard(id, 's1');
     await store.sessions.erase(id);
     await streamManager.cleanupToStep(id, 0);

@@ -151,7 +151,7 @@ describe('expiry in memory', () => {
     await session.begin({ messages: [userMessage('u1')] });
     const { runId = '' } = (await store.sessions.read(session.id)) ?? {};
     await session.ask(runId, 1, [newCall('c', 'client', { deadlineMs: 500 })]);
-    await store.sessions.noteActiveSnapshot(session.id, 1);
+    await store.sessions.noteSnapshot(session.id, 1, true);
     await store.due.note(session.id, 500);
     const shard = dueShardOf(session.id);
     const most = { urgent: 5, routine: 5 };

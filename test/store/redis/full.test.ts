@@ -64,7 +64,7 @@ describe('a Redis that is full', () => {
       expect((await api.store.sessions.view(waiting.id))?.openCalls).toHaveLength(2);
       expect(await api.streamManager.getAllChunks(waiting.id)).not.toHaveLength(0);
       expect((await api.streamManager.getStreamInfo(waiting.id))?.totalChunks).toBeGreaterThan(0);
-      await api.store.sessions.noteActiveSnapshot(waiting.id, 1);
+      await api.store.sessions.noteSnapshot(waiting.id, 1, true);
       expect(await waiting.decide(waits.runId, 'a', true)).toMatchObject({ kind: 'stored' });
       expect(await waiting.answer(waits.runId, 'b', { output: 1 })).toMatchObject({
         kind: 'stored',

@@ -149,7 +149,7 @@ it.each(STAGES)(
     expect(await kept()).toEqual([]);
     // Data written after the end expires with the rest.
     const { sessions, staging, documents } = stores.store;
-    await sessions.noteActiveSnapshot(id, 1);
+    await sessions.noteSnapshot(id, 1, true);
     await staging.stage(id, 's3', { toolCallId: 'late', patches: [] });
     await documents.save(id, { customState: { note: 'late' }, version: 1 });
     expect(await kept()).toEqual([]);
