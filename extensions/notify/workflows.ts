@@ -116,6 +116,19 @@ export async function deliver(delivery: Delivery): Promise<void> {
   }
 }
 
+/** Commands to Temporal of a run's workflow; each resolves once it is accepted. */
+interface NoticeCommands {
+  start: (type: string, workflowId: string, ref: WaitRef | EndRef) => Promise<void>;
+  /** Rejects if the workflow has ended. */
+  signal: (workflowId: string, name: string, over?: WaitOver) => Promise<void>;
+}
+
+const COMMANDS: NoticeCommands = {
+  start: startNotices,
+  signal: (workflowId, name, ...args) =>
+    getExternalWorkflowHandle(workflowId).signal(name, ...args),
+};
+
 /** A wait of the run for people, with the workflow of its notices. */
 interface Wait {
   step: number;
@@ -130,7 +143,10 @@ interface Wait {
  * Starts and ends the notice workflows of a run: one for each wait for people, and one for the run's end. Without
  * receivers `notify` is absent and the run's workflow issues no extra command.
  */
-export function createNotices({ sessionId, runId, agent, notify, parent }: RunInput): Beside {
+export function createNotices(
+  { sessionId, runId, agent, notify, parent }: RunInput,
+  commands = COMMANDS,
+): Beside {
   const kinds: readonly string[] = notify?.calls ?? [];
   /** Number of waits with notices, by step. */
   const waits = new Map<number, number>();
@@ -150,7 +166,7 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
     waits.set(step, nth);
     wait.id = waitWorkflowIdOf(runId, step, nth);
     const ref: WaitRef = { sessionId: rootOf(sessionId), runId, agent, step };
-    return startNotices(WAIT_WORKFLOW_TYPE, wait.id, ref);
+    return commands.start(WAIT_WORKFLOW_TYPE, wait.id, ref);
   }
 
   function grow(wait: Wait, added: readonly string[]): void {
@@ -159,7 +175,7 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
     wait.ready = beside(async () => {
       await ready;
       try {
-        await getExternalWorkflowHandle(wait.id).signal(SIGNALS.waitGrown);
+        await commands.signal(wait.id, SIGNALS.waitGrown);
       } catch {
         // The notice workflow has ended, since all calls that it knew were settled.
         await start(wait);
@@ -172,9 +188,7 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
     void beside(async () => {
       await wait.ready;
       // The notice workflow may have ended already, if it found all calls settled.
-      await getExternalWorkflowHandle(wait.id)
-        .signal(SIGNALS.waitOver, over)
-        .catch(() => undefined);
+      await commands.signal(wait.id, SIGNALS.waitOver, over).catch(() => undefined);
     });
   }
 
@@ -212,7 +226,7 @@ export function createNotices({ sessionId, runId, agent, notify, parent }: RunIn
       if (parent === undefined && status !== 'superseded' && notify?.ends.includes(status)) {
         const code = error && { code: error.code };
         const ref: EndRef = { sessionId, runId, agent, status, ...code };
-        void beside(() => startNotices(END_WORKFLOW_TYPE, endWorkflowIdOf(runId), ref));
+        void beside(() => commands.start(END_WORKFLOW_TYPE, endWorkflowIdOf(runId), ref));
       }
       // Temporal must have accepted all starts and signals before this execution ends.
       await condition(() => noticing === 0);

@@ -4,7 +4,7 @@ import type { Chat } from '../../../ai-sdk/reply/types.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import { ask, createAsking, createScripted, GUARD, startAsking, user } from './ask.js';
-import { ACTIVE, call, intent, record, session } from './facts.js';
+import { ACTIVE, call, intent, session } from './facts.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
@@ -261,7 +261,7 @@ describe('answers (path 3)', () => {
     let text = '';
     if (reply.kind === 'stream')
       for await (const frames of reply.frames(new AbortController().signal)) text += frames;
-    const types = parseFrames(text).map(({ part }) => (part as { type: string }).type);
+    const types = parseFrames(text).map(({ part }) => part.type);
     const told = ['tool-approval-request', 'tool-output-denied'];
     expect(types).toEqual(['start', ...told, ...GUARD]);
   });
