@@ -12,6 +12,8 @@ export interface Tab extends BrowserPage {
   say: (...script: object[]) => Promise<void>;
   /** Text of the newest message; empty if it is not the agent's. */
   reply: () => string;
+  /** Lets the agent say these texts, one in each turn, and waits until the page rests. */
+  hear: (...texts: string[]) => Promise<void>;
   calls: () => ReturnType<typeof callsOf>;
   posts: () => number;
   untilShown: (what: string, ask: () => boolean | undefined) => Promise<void>;
@@ -45,6 +47,13 @@ export function toTab(page: BrowserPage): Tab {
     reply: () => {
       const message = newest();
       return message?.role === 'assistant' ? textOf(message) : '';
+    },
+    hear: async (...texts: string[]) => {
+      for (const text of texts) {
+        await tab.say({ say: text });
+        await tab.untilShown(text, () => tab.reply() === text);
+        await tab.untilRests();
+      }
     },
     calls,
     posts: () => page.view.requests.filter(isPost).length,

@@ -122,6 +122,12 @@ describe('a resumable transport', () => {
 
   it.each([
     ['that ends before its end', () => new Response(BEGIN), {}],
+    // The end of this chunk, with its id, did not arrive.
+    [
+      'that ends within a chunk',
+      () => new Response(`${BEGIN}data: {"type":"text-end","id":"t"}\n\n`),
+      {},
+    ],
     ['that falls silent', () => new Response(silent(BEGIN)), { longestSilenceMs: 200 }],
     // Its connection is given up at once, however long a silence may last.
     [

@@ -278,6 +278,23 @@ describe('a tool call, to a client,', () => {
     expect(events.at(-1)).toEqual({ type: 'tool-output-denied', toolCallId: 'c1' });
   });
 
+  it("a stream gives a page's late result after the time-out of its call, and then no other", () => {
+    const late = { type: 'tool_end' as const, ...call, result: 1 };
+    const events = run(
+      new StreamTransformer(),
+      chunks(
+        { type: 'tool_start', ...call, arguments: {}, byClient: true },
+        { ...late, result: null, error: 'late', errorCode: 'client_tool_timeout' },
+        late,
+        { ...late, result: 2 },
+      ),
+    );
+    expect(events.slice(3)).toEqual([
+      { type: 'tool-output-error', toolCallId: 'c1', errorText: 'late' },
+      { type: 'tool-output-available', toolCallId: 'c1', output: 1 },
+    ]);
+  });
+
   it('a stream reads arguments of foreign runtimes, and states afterwards who executes the call', () => {
     const events = run(
       new StreamTransformer(),

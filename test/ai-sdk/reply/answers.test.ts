@@ -3,8 +3,10 @@ import { continueTurn } from '../../../ai-sdk/reply/continue-turn.js';
 import type { Chat } from '../../../ai-sdk/reply/types.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { PostedMessage } from '../../../protocol/http.js';
-import { ask, createAsking, createScripted, GUARD, startAsking, user } from './ask.js';
+import { HEADERS } from '../../../protocol/ids.js';
+import { ask, createAsking, createScripted, get, GUARD, startAsking, user } from './ask.js';
 import { ACTIVE, call, intent, session } from './facts.js';
+import { withoutLog } from '../recorded/without-log.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
@@ -114,6 +116,15 @@ describe('answers (path 3)', () => {
       return parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part.state] : []));
     };
     expect(await statesOf()).toEqual(['approval-responded', 'approval-requested']);
+    // A reply from rows says at once that the call is denied, as the log does.
+    const gone = { ...runtime, streamManager: withoutLog(runtime.streamManager, 1_000) };
+    const shown = await get(gone, { [HEADERS.resumeFromSequence]: '0' });
+    expect(shown.types.filter((type) => type.startsWith('tool-'))).toEqual([
+      'tool-input-available',
+      'tool-output-denied',
+      'tool-input-available',
+      'tool-approval-request',
+    ]);
     await ask(runtime, await answered(runtime, { c2: true }));
     expect(await statesOf()).toEqual(['output-denied', 'output-available', 'approval-requested']);
   });

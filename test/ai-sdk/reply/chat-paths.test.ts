@@ -43,6 +43,12 @@ describe('user messages (paths 1, 2, 4)', () => {
     expect((await ask(runtime, [first])).status).toBe(409);
   });
 
+  it('the id of its pause comes with the last part, so that a reader that has the id has all parts', async () => {
+    const { text } = await ask(createAsking(), [user('u1')]);
+    const ids = parseFrames(text).map(({ id }) => id);
+    expect([ids.at(-1), ids.indexOf(ids.at(-1))]).toEqual([expect.any(String), ids.length - 1]);
+  });
+
   it('while a call waits, the new message supersedes it', async () => {
     const runtime = await startAsking();
     const reply = await ask(runtime, [user('u1'), { id: 'msg-1', role: 'assistant' }, user('u2')]);

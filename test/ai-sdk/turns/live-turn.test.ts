@@ -1,5 +1,6 @@
 import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
 import type { TurnSpan } from '../../../ai-sdk/turns/turn-progress.js';
+import type { LogEntry } from '../../../protocol/chunk.js';
 import { formatModelWriter } from '../../../protocol/ids.js';
 import type { NewCall } from '../../../store/contract/call-record.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
@@ -277,4 +278,39 @@ describe('viewers of an active turn', () => {
     expect(late.text).not.toContain('reset-step');
     expect(textOf(late)).toBe('whole');
   });
+});
+
+it('a reader that continues behind a question for others gets it with its denial', async () => {
+  const at = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
+  const about = { ...at, toolCallId: 'c1', toolName: 'pay', approvalId: 's1:1-a::c1' };
+  const entries: LogEntry[] = [
+    { sequence: 1, writer: 'm1', message: { ...about, type: 'tool_approval_request', input: {} } },
+    {
+      sequence: 2,
+      writer: 'r',
+      message: { ...about, type: 'tool_approval_response', approved: false },
+    },
+  ];
+  const { streamManager } = createMemoryStores();
+  const reader = {
+    ...streamManager,
+    read: (_: string, after: number) =>
+      Promise.resolve(entries.filter(({ sequence }) => sequence > after)),
+  };
+  const span: TurnSpan = {
+    ...{ sessionId: 's1', messageId: 'msg-1', from: 0, seenUpTo: 1, isTail: false },
+    until: { kind: 'stored', upTo: 2 },
+    profile: 'common',
+    viewer: { key: '', judges: () => true, mayDecide: () => Promise.resolve(false) },
+  };
+  let text = '';
+  for await (const frames of createTurnFrames(reader, span, new AbortController().signal))
+    text += frames;
+  const types = parseFrames(text).map(({ part }) => part.type);
+  expect(types.slice(0, 4)).toEqual([
+    'start',
+    'start-step',
+    'tool-approval-request',
+    'tool-output-denied',
+  ]);
 });

@@ -41,10 +41,13 @@ it('a turn that was truncated cuts those who watched, and replays to those who c
   expect(last).toContain('"transient":true');
   expect(last).not.toContain('id: ');
 
+  const atOnce = await view();
   await session.say(writer, 2, 'kept');
   await session.commit(writer);
-  let frames = '';
-  for await (const text of await view()) frames += text;
-  const deltas = parseFrames(frames).map(({ part }) => ('delta' in part ? part.delta : ''));
-  expect(deltas.join('')).toBe('kept');
+  for (const later of [atOnce, await view()]) {
+    let frames = '';
+    for await (const text of later) frames += text;
+    const deltas = parseFrames(frames).map(({ part }) => ('delta' in part ? part.delta : ''));
+    expect(deltas.join('')).toBe('kept');
+  }
 });

@@ -14,25 +14,33 @@ export const replies = [
     expect(tab.reply()).toBe(text);
     expect(tab.view.messages).toHaveLength(2);
   }),
-  scenario('several turns', async (stage) => {
+  scenario('reasoning, and calls of several tools in one step', async (stage) => {
     const tab = await stage.openNew();
-    for (const text of ['One.', 'Two.', 'Three.']) {
-      await tab.say({ say: text });
-      await tab.untilShown(text, () => tab.reply() === text);
-      await tab.untilRests();
-    }
-    await stage.expectRight(tab, { posts: 3 });
-    expect(tab.view.messages).toHaveLength(6);
-  }),
-  scenario('reasoning', async (stage) => {
-    const tab = await stage.openNew();
-    await tab.say({ think: 'Let me see.', say: 'I see.', calls: [echo('c1', 1)] });
+    await tab.say({
+      think: 'Let me see.',
+      say: 'All at once.',
+      calls: [
+        echo('c1', 1),
+        { tool: 'boom', id: 'c2', args: { message: 'no luck' } },
+        { tool: 'progress', id: 'c3', args: { steps: 2 } },
+        { tool: 'remember', id: 'c4', args: { key: 'a', value: 1 } },
+        { tool: 'sleep', id: 'c5', args: { ms: 50 } },
+      ],
+    });
     await stage.expectRight(tab, { posts: 1 });
-    expect(tab.view.messages[1]?.parts).toMatchObject([
+    const parts = tab.view.messages[1]?.parts ?? [];
+    expect(parts.filter(({ type }) => type.startsWith('data-'))).toHaveLength(2);
+    expect(tab.view.data).toContain('data-state-patch');
+    const ended = { type: 'dynamic-tool', state: 'output-available' };
+    expect(parts.filter(({ type }) => !type.startsWith('data-'))).toMatchObject([
       { type: 'step-start' },
       { type: 'reasoning', text: 'Let me see.' },
-      { type: 'text', text: 'I see.' },
-      { type: 'dynamic-tool', state: 'output-available' },
+      { type: 'text', text: 'All at once.' },
+      ended,
+      { state: 'output-error', errorText: 'no luck' },
+      ended,
+      ended,
+      ended,
       { type: 'step-start' },
       { type: 'text', text: 'done' },
     ]);
@@ -90,37 +98,6 @@ export const replies = [
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });
   }),
-  scenario('parallel tools', async (stage) => {
-    const tab = await stage.openNew();
-    await tab.say({
-      say: 'All at once.',
-      calls: [echo('c1', 1), { tool: 'sleep', id: 'c2', args: { ms: 50 } }, echo('c3', 3)],
-    });
-    await stage.expectRight(tab, { posts: 1 });
-    expect(tab.calls().map(({ state }) => state)).toEqual(Array(3).fill('output-available'));
-    expect(tab.reply()).toBe('All at once.done');
-  }),
-  scenario('tool error', async (stage) => {
-    const tab = await stage.openNew();
-    await tab.say({ calls: [{ tool: 'boom', id: 'c1', args: { message: 'no luck' } }] });
-    await stage.expectRight(tab, { posts: 1 });
-    expect(tab.calls()).toMatchObject([{ state: 'output-error', errorText: 'no luck' }]);
-    expect(tab.reply()).toBe('done');
-  }),
-  scenario('events of tools', async (stage) => {
-    const tab = await stage.openNew();
-    await tab.say({
-      calls: [
-        { tool: 'progress', id: 'c1', args: { steps: 2 } },
-        { tool: 'remember', id: 'c2', args: { key: 'a', value: 1 } },
-      ],
-    });
-    await stage.expectRight(tab, { posts: 1 });
-    expect(tab.view.messages[1]?.parts.filter(({ type }) => type.startsWith('data-'))).toHaveLength(
-      2,
-    );
-    expect(tab.view.data).toContain('data-state-patch');
-  }),
   scenario('a failed run', async (stage) => {
     const tab = await stage.openNew();
     await tab.say({ say: 'Half is kept', deltas: 2, fail: { status: 400, afterDeltas: 1 } });
@@ -143,9 +120,7 @@ export const replies = [
     await tab.untilShown('the error', () => tab.view.status === 'error');
     await tab.untilRests();
     expect([tab.view.errors.length, tab.posts()]).toEqual([1, 1]);
-    await tab.say({ say: 'All is well.' });
-    await tab.untilShown('the reply', () => tab.reply() === 'All is well.');
-    await tab.untilRests();
+    await tab.hear('All is well.');
     expect(tab.posts()).toBe(2);
     // The page got the beginning of a message, and the store has the same.
     expect(tab.view.messages[1]?.parts).toEqual([{ type: 'step-start' }]);

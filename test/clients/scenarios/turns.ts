@@ -52,9 +52,7 @@ export const turns = [
     await later.say({ say: 'Here again.' });
     await later.untilShown('the reply', () => later.reply() === 'Here again.');
     await stage.expectRight(later, { posts: 1 });
-    await tab.say({ say: 'And here.' });
-    await tab.untilShown('the reply', () => tab.reply() === 'And here.');
-    await tab.untilRests();
+    await tab.hear('And here.');
   }),
 
   scenario('stop of a running tool', async (stage) => {
@@ -103,9 +101,7 @@ export const turns = [
 
   scenario('regenerate', async (stage) => {
     const tab = await stage.openNew();
-    await tab.say({ say: 'Before.' });
-    await tab.untilShown('a reply', () => tab.reply() === 'Before.');
-    await tab.untilRests();
+    await tab.hear('Before.');
     await tab.say({ say: 'Once.', calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] });
     await stage.expectRight(tab, { posts: 2 });
     const before = tab.view.messages.map(({ id }) => id);
@@ -117,11 +113,7 @@ export const turns = [
 
   scenario('regenerate an older reply', async (stage) => {
     const tab = await stage.openNew();
-    for (const text of ['One.', 'Two.']) {
-      await tab.say({ say: text });
-      await tab.untilShown(text, () => tab.reply() === text);
-      await tab.untilRests();
-    }
+    await tab.hear('One.', 'Two.');
     await tab.act('regenerate', { messageId: 'msg-1' });
     await stage.expectRight(tab, { posts: 3 });
     expect(tab.view.messages).toHaveLength(2);
@@ -130,11 +122,7 @@ export const turns = [
 
   scenario('a message is edited', async (stage) => {
     const tab = await stage.openNew();
-    for (const text of ['One.', 'Two.']) {
-      await tab.say({ say: text });
-      await tab.untilShown(text, () => tab.reply() === text);
-      await tab.untilRests();
-    }
+    await tab.hear('One.', 'Two.');
     const messageId = tab.view.messages[2]?.id ?? '';
     await tab.act('sendMessage', { ...toScript({ say: 'Other.' }), messageId });
     await tab.untilShown('the reply', () => tab.reply() === 'Other.');
@@ -144,11 +132,7 @@ export const turns = [
 
   scenario('an older message is sent again unchanged', async (stage) => {
     const tab = await stage.openNew();
-    for (const text of ['One.', 'Two.']) {
-      await tab.say({ say: text });
-      await tab.untilShown(text, () => tab.reply() === text);
-      await tab.untilRests();
-    }
+    await tab.hear('One.', 'Two.');
     const messageId = tab.view.messages[0]?.id ?? '';
     await tab.act('sendMessage', { ...toScript({ say: 'One.' }), messageId });
     await tab.untilShown('the reply', () => tab.reply() === 'One.');
