@@ -35,7 +35,6 @@ beforeAll(async () => {
     limits: { requestsPerMinute: 0, openStreams: 0 },
   });
 });
-afterAll(() => Promise.all([api.close(), closed.close()]));
 
 describe('a body that is too large', () => {
   it('a body is refused by its declared length before any of it arrives', async () => {

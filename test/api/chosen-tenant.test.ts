@@ -38,16 +38,12 @@ it('an act names its person, also where two accounts are one', () => {
 it('a conversation knows who asks by its messages, also where two accounts are one', async () => {
   const { userId, tenantId, roles } = olga;
   const server = await startOnMemory({ authenticate: () => ({ ...olga, personId: 'p1' }) });
-  try {
-    const message = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
-    const reply = await server.post('/api/chat/mine', { agent: 'tester', message });
-    await reply.body?.cancel();
-    const id = toStoredSessionId('mine', 'ops');
-    const { askers } = (await server.stores.store.sessions.read(id)) ?? {};
-    expect(askers).toEqual([{ userId, tenantId, roles, personId: 'p1' }]);
-  } finally {
-    await server.close();
-  }
+  const message = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
+  const reply = await server.post('/api/chat/mine', { agent: 'tester', message });
+  await reply.body?.cancel();
+  const id = toStoredSessionId('mine', 'ops');
+  const { askers } = (await server.stores.store.sessions.read(id)) ?? {};
+  expect(askers).toEqual([{ userId, tenantId, roles, personId: 'p1' }]);
 });
 
 describe('an operator of another tenant beside a user called <tenant>|<user>', () => {

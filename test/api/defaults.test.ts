@@ -6,9 +6,6 @@ import { createIdleRuns } from '../support/idle-workflows.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { say } from './api-server.js';
 
-let close: (() => Promise<void>) | undefined;
-afterEach(() => close?.());
-
 const helper = defineAgent({
   name: 'helper',
   systemPrompt: 'Help.',
@@ -27,7 +24,7 @@ async function startApi(agents: ApiOptions['agents'], ping: () => Promise<void>)
     authenticate: () => ({ userId: 'ann' }),
   });
   const server = await listen(app, 0, '127.0.0.1');
-  close = () => server.close();
+  atEndOfFile(server.close);
   return `http://127.0.0.1:${String(server.port)}`;
 }
 

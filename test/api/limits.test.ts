@@ -8,22 +8,14 @@ import { connectRaw, type RawConnection } from '../support/raw-http.js';
 import { until } from '../support/until.js';
 import { greets, say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
-const servers: ApiServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.close()));
-});
-
 const authenticate: ApiDeps['authenticate'] = (request) => {
   const [userId, tenantId] = (request.get('x-user') ?? '').split('@');
   if (!userId) return undefined;
   return { userId, ...(tenantId !== undefined && { tenantId }) };
 };
 
-async function start(options: StartOptions): Promise<ApiServer> {
-  const server = await startApi({ defaultAgent: 'lab', ...options });
-  servers.push(server);
-  return server;
-}
+const start = (options: StartOptions): Promise<ApiServer> =>
+  startApi({ defaultAgent: 'lab', ...options });
 
 const as = (user: string): Record<string, string> => ({ 'x-user': user });
 

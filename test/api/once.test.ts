@@ -1,7 +1,7 @@
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { z } from 'zod';
 import type { RouteDeps } from '../../api/deps.js';
+import { listen } from '../../api/listen.js';
 import { onceByKey } from '../../api/routes/once.js';
 import { defineRoute } from '../../api/routes/route.js';
 import { createMemoryStores } from '../../store/memory/index.js';
@@ -9,10 +9,6 @@ import { until } from '../support/until.js';
 
 /** A route that takes as long as the test wants, by key. */
 const CLAIMED_MS = 600;
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
 
 async function start(
   work: () => Promise<void>,
@@ -48,10 +44,8 @@ async function start(
   app.use(((error: { code: string }, _request, response, _next) => {
     response.status(409).json({ code: error.code });
   }) satisfies express.ErrorRequestHandler);
-  const server = app.listen(0, '127.0.0.1');
-  closing.push(() => server.close());
-  await until('it listens', () => server.listening);
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listen(app, 0, '127.0.0.1');
+  atEndOfFile(close);
   return async ({ user = 'ann@acme', query = '' } = {}) => {
     const headers = { 'idempotency-key': 'k1', 'x-user': user };
     const url = `http://127.0.0.1:${String(port)}/act${query}`;

@@ -29,7 +29,6 @@ async function open(): Promise<void> {
   });
   [api, stores] = [server, server.stores];
 }
-const close = (): Promise<void> => api.close();
 
 async function begin(storedId: string): Promise<void> {
   session = drive(stores, storedId);
@@ -115,7 +114,6 @@ describe.each(aboutSessions.map((route) => [route.id, route] as const))('%s', (i
     await open();
     await begin(MINE);
   });
-  afterAll(close);
 
   it('others learn nothing and change nothing', async () => {
     const before = await picture();
@@ -160,7 +158,6 @@ describe.each(aboutSessions.map((route) => [route.id, route] as const))('%s', (i
 
 describe('sessions of tenants', () => {
   beforeEach(open);
-  afterEach(close);
 
   const startAs = (user: string, sessionId = 'mine'): Promise<Response> =>
     api.post('/api/agent/start', { sessionId, message: 'hi', agent: 'tester' }, { 'x-user': user });
@@ -197,7 +194,6 @@ describe('the end of a token', () => {
     const start = { sessionId: 'active', message: 'hi', agent: 'tester' };
     await api.post('/api/agent/start', start, { 'x-user': 'ann@acme' });
   });
-  afterEach(close);
   const completion = { messages: [{ role: 'user', content: 'hi' }], model: 'tester' };
 
   /** What the reply says of it; nothing: it is cut, and its reader reconnects. */

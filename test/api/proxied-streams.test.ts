@@ -16,19 +16,11 @@ import { say, startApi, type ApiServer } from './api-server.js';
 /** The runs, by conversation; each has said the first words. */
 const turns = new Map<string, PlayedTurn>();
 let api: ApiServer;
-let proxy: { url: string; close: () => Promise<void> };
-const closing: (() => unknown)[] = [];
+let proxy: { url: string };
 
 beforeAll(async () => {
   api = await start();
   proxy = await startVite({ configFile: false, server: { proxy: { '/api': api.url } } });
-});
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
-afterAll(async () => {
-  await proxy.close();
-  await api.close();
 });
 
 function start(): Promise<ApiServer> {
@@ -55,7 +47,8 @@ async function startVite({ server, ...config }: InlineConfig): Promise<typeof pr
   await vite.listen();
   const address = vite.httpServer?.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${String(port)}`, close: () => vite.close() };
+  atEndOfFile(() => vite.close());
+  return { url: `http://127.0.0.1:${String(port)}` };
 }
 
 /** The worker that wrote the first words is dead, and another one begins the step again. */
@@ -165,7 +158,6 @@ it("the proxy of the app that `init` writes passes on that the API's side was cu
   process.env['HELIX_URL'] = mortal.url;
   const vite = await startVite({ configFile: 'templates/app/vite.config.ts' });
   delete process.env['HELIX_URL'];
-  closing.push(() => void vite.close());
   const response = await fetch(`${vite.url}/api/chat/${crypto.randomUUID()}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -10,8 +10,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'index.html'), 'a page of its own');
   api = await startApi({ webRoot: folder });
 });
-afterAll(async () => {
-  await api.close();
+afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 

@@ -45,5 +45,4 @@ it('a stream has the flag on all events of a call, or on none', async () => {
   expect(dynamic).toContain('"dynamic":true');
   expect(plain).toContain('"toolName":"look"');
   expect(plain).not.toContain('dynamic');
-  await chat.close();
 });

@@ -74,9 +74,9 @@ describe('a webhook', () => {
       response.end();
     });
     const server = await listen(app, 0, '127.0.0.1');
+    atEndOfFile(server.close);
     const send = (): Promise<Response> =>
       fetch(`http://127.0.0.1:${String(server.port)}`, { method: 'POST' });
     expect([(await send()).status, (await send()).status]).toEqual([200, 429]);
-    await server.close();
   });
 });
