@@ -3,6 +3,7 @@ import {
   isTerminal,
   type At,
   type RunError,
+  type RunRef,
   type StepOutcome,
   type StopRequest,
 } from '../protocol/run.js';
@@ -11,7 +12,7 @@ import { type Attempt, AttemptFailure } from './attempt.js';
 import type { WriterLoss } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
 import { ATTEMPTS_EXHAUSTED } from './model/step-outcome.js';
-import { leaveToNewerWorker, type AgentRef } from './run-agent.js';
+import { leaveToNewerWorker } from './run-agent.js';
 
 /**
  * Reason that an attempt of a step ends without a reply of its model.
@@ -41,7 +42,7 @@ export const STATE_LOST: RunError = {
 /** Ends a run whose entries after `known` the store has lost; nothing is written over the gap. */
 export async function endLost(
   { store, logger }: Pick<ActivityDeps, 'store' | 'logger'>,
-  { sessionId, runId, agent: agentType, step }: AgentRef & { step: number },
+  { sessionId, runId, agent: agentType, step }: RunRef & { step: number },
   known: number,
 ): Promise<void> {
   logger.warn({ runId, step, known }, 'the store is older than the run: it was restored');

@@ -1,14 +1,12 @@
 import type { CallActivityRef } from '../protocol/activities.js';
+import type { RunRef } from '../protocol/run.js';
 import type { Store } from '../store/contract/store.js';
 import type { StepMiddleware } from './model/middleware.js';
 
 export type { ClaimedStep, ModelCall, ModelRequest, StepMiddleware } from './model/middleware.js';
 
 /** A run, as its activity knows it. */
-export interface RunOfWork {
-  sessionId: string;
-  runId: string;
-  agent: string;
+export interface RunOfWork extends RunRef {
   parent?: { sessionId: string; runId: string; toolCallId: string } | undefined;
   /** `traceparent` of the request that began the leg. */
   traceparent?: string | undefined;

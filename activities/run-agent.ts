@@ -2,21 +2,16 @@ import { z } from 'zod';
 import type { AgentDefinition, ToolDefinition, ToolHost, ToolSource } from '../agents/index.js';
 import { rootOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
+import type { RunRef } from '../protocol/run.js';
 import { retryDelay } from '../protocol/time.js';
 import type { SessionRecord, Sessions } from '../store/contract/sessions.js';
 import { type Attempt, AttemptFailure } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
 
-export interface AgentRef {
-  agent: string;
-  sessionId: string;
-  runId: string;
-}
-
 /** Agents of runs, with the tools that their sources offer to one run. */
 export interface RunAgents {
   /** Returns the definition of a run's agent; undefined if this worker does not know it. */
-  find: (ref: AgentRef) => Promise<AgentDefinition | undefined>;
+  find: (ref: RunRef) => Promise<AgentDefinition | undefined>;
   findOwner: FindOwner;
   /**
    * Returns the agent with the tools of its sources, which are asked unless the run has stored
@@ -26,11 +21,11 @@ export interface RunAgents {
    */
   chooseTools: (
     agent: AgentDefinition,
-    ref: AgentRef,
+    ref: RunRef,
     signal: AbortSignal,
   ) => Promise<AgentDefinition | undefined>;
   /** Returns a run's agent with the run's chosen tools; without them if the run is not active. */
-  withChosenTools: (ref: AgentRef) => Promise<AgentDefinition | undefined>;
+  withChosenTools: (ref: RunRef) => Promise<AgentDefinition | undefined>;
 }
 
 /** Maximum number of runs whose agents are cached. */
@@ -50,14 +45,14 @@ export function createRunAgents(
   const byList = new WeakMap<AgentDefinition, Map<string, AgentDefinition>>();
 
   /** Reads the owner only if a factory may ask for it. */
-  async function find({ agent, sessionId, runId }: AgentRef): Promise<AgentDefinition | undefined> {
+  async function find({ agent, sessionId, runId }: RunRef): Promise<AgentDefinition | undefined> {
     const owner = agents.isMade(agent) ? await findOwner({ sessionId, runId }) : undefined;
     const whose = { userId: owner?.owner, tenantId: owner?.tenant };
     return agents.get(agent, { sessionId, runId, ...whose });
   }
 
   /** Returns the same definition for the same lists, so that caches by definition work. */
-  function equip(agent: AgentDefinition, { runId }: AgentRef, kept: unknown): AgentDefinition {
+  function equip(agent: AgentDefinition, { runId }: RunRef, kept: unknown): AgentDefinition {
     const text = JSON.stringify(kept);
     const known = byList.get(agent) ?? new Map<string, AgentDefinition>();
     byList.set(agent, known);
@@ -79,7 +74,7 @@ export function createRunAgents(
     return Object.freeze({ ...agent, tools: Object.freeze([...tools.values()]) });
   }
 
-  async function chosen(agent: AgentDefinition, ref: AgentRef): Promise<typeof agent | undefined> {
+  async function chosen(agent: AgentDefinition, ref: RunRef): Promise<typeof agent | undefined> {
     const { sessionId, runId } = ref;
     if ((agent.toolSources ?? []).length === 0) return agent;
     const known = byRun.get(runId);
@@ -138,7 +133,7 @@ type Owner = Pick<SessionRecord, 'owner' | 'tenant'>;
  * Finds the owner of a run's conversation; undefined if it was erased. The cache key is the run,
  * since another user may reuse the id of an erased session.
  */
-type FindOwner = (run: Omit<AgentRef, 'agent'>) => Promise<Owner | undefined>;
+type FindOwner = (run: Omit<RunRef, 'agent'>) => Promise<Owner | undefined>;
 
 export function createOwnerLookup(sessions: Pick<Sessions, 'read'>): FindOwner {
   const known = new Map<string, Owner>();

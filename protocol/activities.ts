@@ -5,6 +5,7 @@ import type {
   ParentRef,
   RunError,
   RunInput,
+  RunRef,
   Spent,
   StopRequest,
   TerminalStatus,
@@ -47,10 +48,7 @@ export interface TracedRef {
 }
 
 /** The interface between workflow and worker: ids and small summaries only, never a transcript. */
-export interface StepRef extends LeaseRef, TracedRef {
-  sessionId: string;
-  runId: string;
-  agent: string;
+export interface StepRef extends RunRef, LeaseRef, TracedRef {
   turn: number;
   step: number;
   maxSteps: number;
@@ -67,10 +65,7 @@ export interface StepRef extends LeaseRef, TracedRef {
 /** Reason for giving up a call: its activity failed for good, or its tool blocked a worker. */
 export type GivenUpCall = 'timed_out' | 'failed' | 'blocked';
 
-export interface CallActivityRef extends LeaseRef, TracedRef {
-  sessionId: string;
-  runId: string;
-  agent: string;
+export interface CallActivityRef extends RunRef, LeaseRef, TracedRef {
   step: number;
   toolCallId: string;
   toolName: string;
@@ -80,10 +75,7 @@ export interface CallActivityRef extends LeaseRef, TracedRef {
   eager?: true;
 }
 
-export interface EndRef extends TracedRef {
-  sessionId: string;
-  runId: string;
-  agent: string;
+export interface EndRef extends RunRef, TracedRef {
   step: number;
   status: TerminalStatus;
   error?: RunError;
@@ -113,7 +105,8 @@ export interface ToolCallOutcome extends Partial<Said> {
 /** Argument of a leg, which carries the run from `at` to its next rest. */
 export interface LegRef
   extends
-    Pick<RunInput, 'sessionId' | 'runId' | 'agent' | 'turn' | 'maxSteps' | 'hasOutput' | 'parent'>,
+    RunRef,
+    Pick<RunInput, 'turn' | 'maxSteps' | 'hasOutput' | 'parent'>,
     LeaseRef,
     TracedRef {
   at: At;
@@ -156,10 +149,7 @@ export interface ChildEndRef extends Omit<CallActivityRef, 'toolName'> {
   started?: boolean;
 }
 
-export interface LookRef {
-  sessionId: string;
-  runId: string;
-  agent: string;
+export interface LookRef extends RunRef {
   /** Newest that the run has seen; a record behind it was restored from a copy. */
   known: Pick<At, 'version' | 'sequence'>;
 }
@@ -179,10 +169,7 @@ export interface OperatorTarget {
   by?: string | undefined;
 }
 
-export interface AnswerRef {
-  sessionId: string;
-  runId: string;
-  agent: string;
+export interface AnswerRef extends RunRef {
   answer: OperatorAnswer;
   /** Time of the operator's update, ms by the workflow's clock; all retries share it. */
   at?: number;

@@ -1,4 +1,4 @@
-import type { TerminalStatus } from './run.js';
+import type { RunRef, TerminalStatus } from './run.js';
 
 /**
  * Types that workflows, workers and clients exchange about notices. Types and plain constants only,
@@ -74,10 +74,7 @@ export interface Notice {
 }
 
 /** A wait of a run for people: the calls of one step. */
-export interface WaitRef {
-  sessionId: string;
-  runId: string;
-  agent: string;
+export interface WaitRef extends RunRef {
   step: number;
 }
 
@@ -116,10 +113,7 @@ export interface WaitLook extends WaitRef {
 /** Undefined once nothing is left to notify of. */
 export type WaitOutlook = { progress: WaitProgress; againMs: number } | undefined;
 
-export interface EndRef {
-  sessionId: string;
-  runId: string;
-  agent: string;
+export interface EndRef extends RunRef {
   status: TerminalStatus;
   code?: string;
 }

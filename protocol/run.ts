@@ -63,11 +63,15 @@ export interface RunError {
   retryable: boolean;
 }
 
-/** Argument of the workflow: ids only; the conversation stays in Redis. */
-export interface RunInput {
+/** A run and its agent, as every activity gets them. */
+export interface RunRef {
   sessionId: string;
   runId: string;
   agent: string;
+}
+
+/** Argument of the workflow: ids only; the conversation stays in Redis. */
+export interface RunInput extends RunRef {
   turn: number;
   maxSteps: number;
   /** False if the server's search attributes could not be registered; the run then has none. */
@@ -217,10 +221,7 @@ export interface CallActivity {
   };
 }
 
-export interface ChildRef {
-  sessionId: string;
-  runId: string;
-  agent: string;
+export interface ChildRef extends RunRef {
   maxSteps: number;
   hasOutput?: boolean;
   activities?: RunShape;

@@ -1,4 +1,4 @@
-import type { Next, RunInput } from '../protocol/run.js';
+import type { Next, RunInput, RunRef } from '../protocol/run.js';
 import type { Loop, View } from '../run/loop.js';
 import type { OperatorsView } from './operators-view.js';
 
@@ -29,6 +29,6 @@ export interface Run {
 export function runRef({
   input: { sessionId, runId, agent },
   traceparent,
-}: Run): Pick<RunInput, 'sessionId' | 'runId' | 'agent' | 'traceparent'> {
+}: Run): RunRef & Pick<RunInput, 'traceparent'> {
   return { sessionId, runId, agent, traceparent };
 }
