@@ -102,7 +102,7 @@ describe.each(HOOKS)('useHelixChat on %s behind such a proxy', (_, useHelixChat)
   it('continues a reply that broke off at once', async () => {
     const sessionId = crypto.randomUUID();
     const page = await openHookPage(useHelixChat, { url: proxy.url, sessionId });
-    closing.push(page.close);
+    atEndOfFile(page.close);
     void page.chat.sendMessage({ text: 'go' });
     await until('it shows the first words', () => page.reply() === 'half');
     const brokenAt = Date.now();

@@ -46,14 +46,15 @@ export const useLoaded = (): unknown => [
 ];
 
 const options = { api: '/api/chat/s1', resumeFromSequence: 3, body: { agent: 'lab' } };
+const requests = {
+  api: '/api/chat',
+  prepareSendMessagesRequest: prepareHelixChatRequest(options),
+  prepareReconnectToStreamRequest: prepareHelixReconnectRequest(options),
+};
 
 export function useOf6(): void {
   const { data, onData } = useStreamData();
-  const transport = new TransportOf6<MessageOf6>({
-    api: '/api/chat',
-    prepareSendMessagesRequest: prepareHelixChatRequest(options),
-    prepareReconnectToStreamRequest: prepareHelixReconnectRequest(options),
-  });
+  const transport = new TransportOf6<MessageOf6>(requests);
   const sendAutomaticallyWhen = useHelixSendAutomaticallyWhen('s1');
   const chat = useChatOf6({ id: 's1', transport, sendAutomaticallyWhen, onData });
   useResumeClientTools({
@@ -70,11 +71,7 @@ export function useOf6(): void {
 
 export function useOf7(): void {
   const { data, onData } = useStreamData();
-  const transport = new TransportOf7<MessageOf7>({
-    api: '/api/chat',
-    prepareSendMessagesRequest: prepareHelixChatRequest(options),
-    prepareReconnectToStreamRequest: prepareHelixReconnectRequest(options),
-  });
+  const transport = new TransportOf7<MessageOf7>(requests);
   const sendAutomaticallyWhen = useHelixSendAutomaticallyWhen('s1');
   const chat = useChatOf7({ id: 's1', transport, sendAutomaticallyWhen, onData });
   useResumeClientTools({

@@ -246,15 +246,14 @@ describe('answers (path 3)', () => {
     const approvers = { roles: ['approver' as const] };
     const asked = call('c1');
     const open = { ...asked, spec: { ...asked.spec, approvers } };
-    const of = { agentId: 's1', runId: 's1:1-abc', ...intent };
-    const messages = [
-      { ...of, type: 'tool_approval_response', approved: false },
-      { type: 'stream_end', sessionId: 's1', turn: 1 },
+    const at = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
+    const { toolCallId, approvalId } = intent;
+    const denial = { ...at, toolCallId, toolName: 'charge', approvalId, approved: false };
+    const entries: LogEntry[] = [
+      { sequence: 5, writer: 'r', message: { ...denial, type: 'tool_approval_response' } },
+      { sequence: 6, writer: 'r', message: { type: 'stream_end', streamId: 's1', timestamp: 1 } },
     ];
-    const entries = messages.map(
-      (message, at) => ({ sequence: 5 + at, writer: 'w', message }) as LogEntry,
-    );
-    const { streamManager, ...runtime } = createScripted();
+    const { streamManager, executor, ...runtime } = createScripted();
     const log = {
       read: () => Promise.resolve([]),
       follow: async function* () {
@@ -262,7 +261,7 @@ describe('answers (path 3)', () => {
       },
     };
     const chat: Chat = {
-      deps: { ...runtime, streamManager: { ...streamManager, ...log } },
+      deps: { ...runtime, executor: executor.runs, streamManager: { ...streamManager, ...log } },
       params: { sessionId: 's1', messages: [] },
       caller: { userId: 'ann' },
       sessionId: 's1',

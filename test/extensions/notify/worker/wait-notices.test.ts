@@ -11,10 +11,14 @@ import {
 import { openTestStores } from '../../../support/test-stores.js';
 
 it('the end of a wait is told to the notice workflow that was started again for a call', async () => {
-  const input = { sessionId: 's', runId: 's:1-a', agent: 'lab', notify: { calls: ['approval'] } };
+  const input: RunInput = {
+    ...{ sessionId: 's', runId: 's:1-a', agent: 'lab', turn: 1, maxSteps: 1 },
+    searchAttributes: false,
+    notify: { calls: ['approval'], ends: [] },
+  };
   const sent: string[] = [];
   let accept = (): void => undefined;
-  const run = createNotices(input as RunInput, {
+  const run = createNotices(input, {
     start: async (_type, id) => {
       sent.push(`start ${id}`);
       await new Promise<void>((resolve) => (accept = resolve));
