@@ -92,7 +92,9 @@ it('runs an agent, and gives its reply from the conversation', async () => {
     kind: 'ended',
     result: { status: 'completed', text: 'You said hello' },
   });
-  const { runId = '' } = (await stores.store.sessions.read(storedId(whose))) ?? {};
+  const stored = { sessionId: storedId(whose), userId: 'ann' };
+  expect(await refusal('result', stored)).toBe('not_found');
+  const { runId = '' } = (await stores.store.sessions.read(stored.sessionId)) ?? {};
   const described = await runs.client.workflow.getHandle(workflowIdOf(runId)).describe();
   expect(JSON.stringify(described.typedSearchAttributes)).toContain('acme');
 });

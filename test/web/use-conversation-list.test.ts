@@ -14,10 +14,14 @@ describe('the list of conversations', () =>
   it('leaves out a page of a search that came after the next search', async () => {
     let answerLate: (response: Response) => void = () => undefined;
     const late = new Promise<Response>((resolve) => (answerLate = resolve));
+    let isAsked = false as boolean;
     // This fetch ignores the signal: a reply may be on its way already.
     globalThis.fetch = ((url: string) => {
       const query = new URL(url, 'http://page.test').searchParams;
-      if (query.get('cursor') === 'tea-2') return late;
+      if (query.get('cursor') === 'tea-2') {
+        isAsked = true;
+        return late;
+      }
       return Promise.resolve(query.get('q') === 'tea' ? page('t1', 'tea-2') : page('c1', 'cup-2'));
     }) as typeof fetch;
     const hook = renderHook(({ search }) => useConversationList(search, 0), { search: 'tea' });
@@ -26,6 +30,7 @@ describe('the list of conversations', () =>
       hook.current.conversations?.map(({ sessionId }) => sessionId).join();
     await until('tea is listed', () => shown() === 't1');
     hook.current.loadMore?.();
+    await until('more of tea is asked for', () => isAsked);
     hook.render({ search: 'cup' });
     await until('cup is listed', () => shown() === 'c1');
     answerLate(page('t2', 'tea-3'));

@@ -7,7 +7,11 @@ import type { Audit } from '../../../store/contract/audit.js';
 const entry = { id: 'e', at: 1, actor: 'rule', via: 'auto', action: 'expire', target: {} } as const;
 
 /** Exports the trail to a client that reads through `write`. */
-function exportTo(page: Audit['page'], write: (done: () => void) => void) {
+function exportTo(
+  page: Audit['page'],
+  write: (done: () => void) => void,
+  { query = {}, record = () => Promise.resolve([]) }: { query?: object; record?: unknown } = {},
+) {
   const route = audit().routes?.find(({ id }) => id === 'exportAudit');
   const client = new Writable({
     highWaterMark: 1,
@@ -15,10 +19,10 @@ function exportTo(page: Audit['page'], write: (done: () => void) => void) {
   });
   const response = Object.assign(client, { set: () => response, type: () => response });
   const deps = {
-    stateStore: { audit: { page, record: () => Promise.resolve([]) } },
+    stateStore: { audit: { page, record } },
     readIdentity: () => Promise.resolve({ userId: 'op', roles: ['operator'] }),
   };
-  const request = { query: {}, get: () => undefined };
+  const request = { query, get: () => undefined };
   const ended = route?.answer(
     deps as unknown as RouteDeps,
     request as unknown as Request,
@@ -64,4 +68,15 @@ it('a fault ends the connection, not the reply', async () => {
   await ended;
   await closed;
   expect([client.destroyed, client.writableFinished]).toEqual([true, false]);
+});
+
+it("an export of one person's acts is an entry about that person", async () => {
+  const recorded: unknown[][] = [];
+  const record = (...told: unknown[]) => {
+    recorded.push(told);
+    return Promise.resolve([]);
+  };
+  const page = () => Promise.resolve({ entries: [] });
+  await exportTo(page, (done) => done(), { query: { actor: 'ann' }, record }).ended;
+  expect(recorded).toMatchObject([[{ action: 'export' }, { person: 'ann' }]]);
 });

@@ -9,6 +9,7 @@ import {
   HttpRemoteAgentTransport,
   type RemoteAgentTransport,
 } from '../../../extensions/remote/index.js';
+import { RemoteRefusal } from '../../../extensions/remote/remote-transport.js';
 import { remoteSessionId, runRemotely } from '../../../extensions/remote/run-remotely.js';
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import type { WireEvent } from '../../../protocol/wire-events.js';
@@ -110,6 +111,20 @@ describe('what a remote agent server sends', () => {
     const started = transport.start(start, new AbortController().signal);
     await expect(started).rejects.toMatchObject({ code: 'redirected' });
     expect(elsewhere).toEqual([]);
+  });
+
+  it.each([
+    [400, { code: 'http_400' }],
+    [404, { code: 'not_found' }],
+    [408, { message: 'the remote agent server answered 408' }],
+    [429, { message: 'the remote agent server answered 429' }],
+    [500, { message: 'the remote agent server answered 500' }],
+  ])('a reply with %s is final only if it refuses the run', async (status, failure) => {
+    const url = await listen((_, response) => response.writeHead(status).end());
+    const stopped = new HttpRemoteAgentTransport({ url }).stop('s', 'abort', 'enough');
+    const error: unknown = await stopped.catch((failed: unknown) => failed);
+    expect(error).toMatchObject(failure);
+    expect(error instanceof RemoteRefusal).toBe('code' in failure);
   });
 
   it.each([
