@@ -280,37 +280,54 @@ describe('viewers of an active turn', () => {
   });
 });
 
-it('a reader that continues behind a question for others gets it with its denial', async () => {
+describe('a replay of what is stored', () => {
+  /** The frames of a turn with these entries, up to `upTo`. */
+  async function replay(entries: LogEntry[], upTo: number, more: Partial<TurnSpan> = {}) {
+    const reader = {
+      ...createMemoryStores().streamManager,
+      read: (_: string, after: number) =>
+        Promise.resolve(entries.filter(({ sequence }) => sequence > after)),
+    };
+    const span: TurnSpan = {
+      ...{ sessionId: 's1', messageId: 'msg-1', from: 0, isTail: false },
+      until: { kind: 'stored', upTo },
+      profile: 'common',
+      ...more,
+    };
+    let text = '';
+    for await (const frames of createTurnFrames(reader, span, new AbortController().signal))
+      text += frames;
+    return parseFrames(text);
+  }
+
   const at = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
-  const about = { ...at, toolCallId: 'c1', toolName: 'pay', approvalId: 's1:1-a::c1' };
-  const entries: LogEntry[] = [
-    { sequence: 1, writer: 'm1', message: { ...about, type: 'tool_approval_request', input: {} } },
-    {
-      sequence: 2,
-      writer: 'r',
-      message: { ...about, type: 'tool_approval_response', approved: false },
-    },
-  ];
-  const { streamManager } = createMemoryStores();
-  const reader = {
-    ...streamManager,
-    read: (_: string, after: number) =>
-      Promise.resolve(entries.filter(({ sequence }) => sequence > after)),
-  };
-  const span: TurnSpan = {
-    ...{ sessionId: 's1', messageId: 'msg-1', from: 0, seenUpTo: 1, isTail: false },
-    until: { kind: 'stored', upTo: 2 },
-    profile: 'common',
-    viewer: { key: '', judges: () => true, mayDecide: () => Promise.resolve(false) },
-  };
-  let text = '';
-  for await (const frames of createTurnFrames(reader, span, new AbortController().signal))
-    text += frames;
-  const types = parseFrames(text).map(({ part }) => part.type);
-  expect(types.slice(0, 4)).toEqual([
-    'start',
-    'start-step',
-    'tool-approval-request',
-    'tool-output-denied',
-  ]);
+
+  it('a reader that continues behind a question for others gets it with its denial', async () => {
+    const about = { ...at, toolCallId: 'c1', toolName: 'pay', approvalId: 's1:1-a::c1' };
+    const asked = { ...about, type: 'tool_approval_request' as const, input: {} };
+    const denied = { ...about, type: 'tool_approval_response' as const, approved: false };
+    const frames = await replay(
+      [
+        { sequence: 1, writer: 'm1', message: asked },
+        { sequence: 2, writer: 'r', message: denied },
+      ],
+      2,
+      {
+        seenUpTo: 1,
+        viewer: { key: '', judges: () => true, mayDecide: () => Promise.resolve(false) },
+      },
+    );
+    expect(frames.slice(0, 4).map(({ part }) => part.type)).toEqual([
+      'start',
+      'start-step',
+      'tool-approval-request',
+      'tool-output-denied',
+    ]);
+  });
+
+  it('the end has the id of all that was read, also behind entries that are gone', async () => {
+    const said = { ...at, type: 'text_delta' as const, delta: 'Hi.' };
+    const frames = await replay([{ sequence: 2, writer: 'm1', message: said }], 5);
+    expect(frames.at(-1)).toMatchObject({ id: '5', part: { type: 'finish' } });
+  });
 });
