@@ -216,7 +216,9 @@ describe('values on the command line', () => {
 });
 
 it('an agent gets tools that change something only where writes are allowed', () => {
-  const writes = (allowWrites: boolean) => toolsFor({ allowWrites }).filter((tool) => tool.isWrite);
+  const writes = (allowWrites: boolean): string[] =>
+    toolsFor({ allowWrites }).flatMap(({ name, isWrite }) => (isWrite ? name : []));
   expect(writes(false)).toEqual([]);
-  expect(writes(true).length).toBeGreaterThan(3);
+  const ofCalls = ['approve_call', 'deny_call', 'extend_deadline'];
+  expect(writes(true)).toEqual([...ofCalls, 'stop_run', 'resume_run', 'retry_run']);
 });

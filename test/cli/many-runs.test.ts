@@ -201,6 +201,17 @@ it('a run rests with a code for each way of resting', () => {
   });
 });
 
+it.each([
+  ['completed', EXIT.done],
+  ['waiting_tool', EXIT.waits],
+  ['running', EXIT.timeout],
+])('who waits for a run that is %s gets the code %d', async (status, code) => {
+  const get = () => Promise.resolve({ runId: 'r1', status, steps: [], pending: [] });
+  const args = ['run', 'watch', 'r1', '--timeout', '20ms', '-o', 'json'];
+  const ended = runCli(args, { get }).then(({ exitCode }) => exitCode);
+  expect(await ended.catch(({ exitCode }: CliFailure) => exitCode)).toBe(code);
+});
+
 it('who watches a run does not notice that a server is replaced', async () => {
   const gone = Array.from({ length: 5 }, () => undefined);
   expect(await watch(['running', ...gone, 'running', ...gone, 'completed'])).toEqual([

@@ -128,44 +128,6 @@ describe('an edit', () => {
     const runs = (await loadSnapshot(product.url, sessionId)).run;
     expect(runs?.runId).toContain(`${sessionId}:2-`);
   });
-
-  it('an edit that comes again late drops nothing', async () => {
-    const sessionId = newSessionId();
-    await post(sessionId, 'u1', say({ say: 'First.' }));
-    const edit = say({ say: 'Edited.' });
-    await post(sessionId, 'u1', edit, 'u1');
-    await post(sessionId, 'u2', say({ say: 'Next.' }));
-    const late = await post(sessionId, 'u1', edit, 'u1');
-    expect([late.status, late.text]).toEqual([409, expect.stringContaining('client_out_of_step')]);
-    expect((await loadSnapshot(product.url, sessionId)).messages).toHaveLength(4);
-  });
-
-  it('an edit is refused while the agent answers, and if it does not name the message', async () => {
-    const sessionId = newSessionId();
-    const running = post(sessionId, 'u1', say({ hangMs: 600_000 }));
-    await until('the run is active', async () => {
-      const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
-      return response.status === 200;
-    });
-    expect(await post(sessionId, 'u1', say({ say: 'x' }))).toMatchObject({ status: 409 });
-    const busy = await post(sessionId, 'u1', say({ say: 'x' }), 'u1');
-    expect([busy.status, busy.text]).toEqual([409, expect.stringContaining('already_running')]);
-    await fetch(`${product.url}/api/chat/${sessionId}/stop`, { method: 'POST' });
-    await running;
-    const conflict = await post(sessionId, 'u1', say({ say: 'x' }));
-    expect([conflict.status, conflict.text]).toEqual([
-      409,
-      expect.stringContaining('message_conflict'),
-    ]);
-  });
-
-  it('an edit of an unknown message is a new message', async () => {
-    const sessionId = newSessionId();
-    expect(await post(sessionId, 'u1', say({ say: 'Hello.' }), 'u1')).toMatchObject({
-      status: 200,
-    });
-    expect((await loadSnapshot(product.url, sessionId)).messages).toHaveLength(2);
-  });
 });
 
 describe('what there is to follow', () => {
@@ -216,62 +178,4 @@ describe('what there is to follow', () => {
       .map((cookie) => cookie.split(';')[0])
       .join('; ');
   }
-});
-
-it('an answer given elsewhere continues a run without an open chat, and an edited input is checked and shown', async () => {
-  const { url } = product;
-  const sessionId = newSessionId();
-  const locate = { tool: 'locate', id: 'c2', args: { question: 'where?' } };
-  const client = openChat(CLIENT_7, { url, sessionId });
-  await client.chat.sendMessage(toScript({ calls: [charge('c1', 50), locate] }));
-  await untilAsked(client);
-  const inbox = await fetch(`${url}/api/sessions/${sessionId}/pending`);
-  expect(await inbox.json()).toMatchObject({
-    pending: [
-      { toolCallId: 'c1', kind: 'approval' },
-      { toolCallId: 'c2', kind: 'client' },
-    ],
-  });
-  const at = `chat/${sessionId}/pending`;
-  const post = async (path: string, body: object): Promise<{ status: number; body: unknown }> => {
-    const response = await postJson(`${url}/api/${path}`, body);
-    return { status: response.status, body: await response.json() };
-  };
-  const codeOf = async (path: string, body: object): Promise<unknown> => {
-    const reply = await post(path, body);
-    return [reply.status, (reply.body as { code?: string }).code];
-  };
-  expect(await codeOf(`${at}/c1`, { approved: true, input: { amount: 'x' } })).toEqual([
-    400,
-    'invalid_input',
-  ]);
-  expect(await codeOf(`${at}/c1`, { result: 1 })).toEqual([400, 'kind_mismatch']);
-  expect(await codeOf(`${at}/c1`, {})).toEqual([400, 'validation_error']);
-  expect(await codeOf(`${at}/c9`, { result: 1 })).toEqual([409, 'not_pending']);
-  expect(await codeOf(`${at}/c2/extend`, { byMs: 5 })).toEqual([409, 'no_deadline']);
-  expect(await codeOf(`chat/${newSessionId()}/pending/c1`, { approved: true })).toEqual([
-    404,
-    'not_found',
-  ]);
-  expect(await post(`${at}/c1`, { approved: true, input: { amount: 30 } })).toMatchObject({
-    status: 202,
-    body: { resumed: false },
-  });
-  expect(await post(`${at}/c2`, { result: 'here' })).toMatchObject({
-    status: 202,
-    body: { resumed: true },
-  });
-  expect(await codeOf(`${at}/c2`, { result: 'there' })).toEqual([409, 'already_completed']);
-  const done = await until('the run ends', async () => {
-    const snapshot = await loadSnapshot(url, sessionId);
-    return snapshot.run?.status === 'completed' ? snapshot : undefined;
-  });
-  expect(callsOf(done.messages.at(-1))).toMatchObject([
-    {
-      input: { amount: 50 },
-      output: { charged: 30 },
-      approval: { approved: true, input: { amount: 30 }, by: 'anonymous' },
-    },
-    { output: 'here' },
-  ]);
 });

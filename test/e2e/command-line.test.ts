@@ -6,7 +6,7 @@ import type {
 } from '../../protocol/operator.js';
 import { startCommand, useCommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const product = useProduct();
@@ -49,28 +49,6 @@ describe('helix-temporal run', () => {
     const wrong = await helix(['run', 'list', '-q', 'Nothing = what']);
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toMatch(/\(invalid_query\) .*Nothing/);
-  });
-
-  it('run watch exits with 0, 1, 2, 3 or 124, by how the run is', async () => {
-    const watch = async (runId: string, ...args: string[]): Promise<number | null> =>
-      (await helix(['run', 'watch', runId, ...args])).code;
-    expect(await watch(await say([{ say: 'hello' }]))).toBe(0);
-    expect(await watch(await say([{ fail: { status: 400 } }]))).toBe(1);
-    const waiting = await say([ask('charge', { amount: 5 })]);
-    expect(await watch(waiting)).toBe(2);
-    expect((await helix(['run', 'stop', waiting])).code).toBe(0);
-    expect(await watch(waiting)).toBe(3);
-    expect(await watch('unknown:1-x')).toBe(1);
-    const busy = newSessionId();
-    const begun = say([{ say: 'a', hangMs: 60_000 }], busy);
-    const { runId } = await until('the run is there', async () => {
-      const reply = await fetch(`${product.url}/api/chat/${busy}/snapshot`);
-      return reply.ok ? ((await reply.json()) as { run?: { runId: string } }).run : undefined;
-    });
-    expect(await watch(runId, '--timeout', '300ms')).toBe(124);
-    await helix(['run', 'stop', runId, '--mode', 'abort', '--reason', 'enough']);
-    await begun;
-    expect(await watch(runId)).toBe(3);
   });
 
   it('run show prints steps and calls, follows a run to its end, and ends at once on Ctrl-C', async () => {
@@ -127,16 +105,6 @@ describe('helix-temporal run', () => {
     // A second stop leaves ended runs alone.
     const again = await helix([...stop, '-y', '-o', 'json']);
     expect(again).toMatchObject({ code: 0, stdout: '[]\n' });
-  });
-
-  it('one run that refuses does not keep the others from being acted upon', async () => {
-    const runId = await say([ask('charge', { amount: 5 })]);
-    const { code, stdout } = await helix(['run', 'stop', 'unknown:1-x', runId, '-o', 'json']);
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject([
-      { runId: 'unknown:1-x', code: 'not_found' },
-      { runId, outcome: expect.stringMatching(/^(stopping|ended)$/) },
-    ]);
   });
 
   it('run retry and run resume continue what was stopped', async () => {

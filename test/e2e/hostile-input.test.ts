@@ -72,31 +72,6 @@ describe('messages', () => {
     await expectAnswered(await post(lone, user('u1', text('a\ud800b'))));
     expect(await read(lone)).toHaveLength(2);
   });
-});
-
-describe('halves of characters', () => {
-  const half = '\ud83d';
-  const say = (id: string, content: string): object => ({ id, role: 'user', content });
-
-  it('halves of characters are replaced before anything is stored, since scripts could not read them', async () => {
-    const id = newSessionId();
-    const script = JSON.stringify({
-      script: [{ calls: [{ tool: 'charge', id: 'c1', args: { amount: 1 } }] }],
-    });
-    await expectAnswered(await post(id, say(`u${half}`, script)));
-    const denied = JSON.stringify({ approved: false, reason: `no ${half}` });
-    expect((await send(`chat/${id}/pending/c1`, denied)).status).toBe(202);
-    await until('the run has ended', async () => {
-      const response = await fetch(`${product.url}/api/chat/${id}/snapshot`);
-      return ((await response.json()) as { status: string }).status === 'ended';
-    });
-    await expectAnswered(await post(id, say('u2', `cut ${half}`)));
-    // The Lua scripts read all rows, stops and queued messages.
-    expect((await send(`chat/${id}/retry`, '{}')).status).toBe(202);
-    const stop = JSON.stringify({ reason: `enough ${half}` });
-    expect((await send(`chat/${id}/stop`, stop)).status).toBe(202);
-    expect((await read(id)).map((message) => message.id).slice(0, 1)).toEqual(['u\ufffd']);
-  });
 
   it('whole characters stay as they are, escaped or not', async () => {
     const id = newSessionId();

@@ -1,4 +1,3 @@
-import type { APIError } from 'openai';
 import { askByOpenAI } from '../../examples/other-protocols/openai.js';
 import {
   complete,
@@ -105,28 +104,6 @@ describe('the client of OpenAI', () => {
     expect(final.usage).toBeUndefined();
   });
 
-  it('a request with its key again gets the same reply and begins nothing', async () => {
-    const options = { headers: { 'idempotency-key': `k-${newSessionId()}` } };
-    const body = { model: 'lab', messages: [toCompletionScript({ say: 'Once.' })] };
-    const { response, data } = await connectOpenAI(product.url)
-      .chat.completions.create(body, options)
-      .withResponse();
-    const sessionId = response.headers.get('x-session-id') ?? '';
-    const again = await connectOpenAI(product.url)
-      .chat.completions.create(body, options)
-      .withResponse();
-    expect(again.response.headers.get('x-session-id')).toBe(sessionId);
-    expect(again.data.choices).toEqual(data.choices);
-    expect(await messagesOf(sessionId)).toHaveLength(2);
-    const other = { ...body, messages: [toCompletionScript({ say: 'Twice.' })] };
-    expect(
-      await refusalOf(connectOpenAI(product.url).chat.completions.create(other, options)),
-    ).toEqual({
-      status: 409,
-      code: 'message_conflict',
-    });
-  });
-
   it('a client that disconnects does not stop the run', async () => {
     const sessionId = newSessionId();
     const client = connectOpenAI(product.url, sessionId);
@@ -143,51 +120,6 @@ describe('the client of OpenAI', () => {
       return status === 'ended';
     });
     expect(JSON.stringify(await messagesOf(sessionId))).toContain('abcdefghij');
-  });
-
-  it('refusals have the shape that the client reads', async () => {
-    const ask = (body: object): Promise<Pick<APIError, 'status' | 'code'>> =>
-      refusalOf(
-        connectOpenAI(product.url).chat.completions.create({
-          model: 'lab',
-          messages: [],
-          ...body,
-        } as never),
-      );
-    const hi = { role: 'user', content: 'hi' };
-    // Sub-agents count as missing: people may not talk to them.
-    for (const model of ['missing', 'lab-child', 'toString']) {
-      expect(await ask({ model, messages: [hi] })).toEqual({
-        status: 404,
-        code: 'model_not_found',
-      });
-    }
-    expect(await ask({})).toEqual({ status: 400, code: 'nothing_to_do' });
-    expect(await ask({ messages: [hi], n: 2 })).toEqual({ status: 400, code: 'validation_error' });
-    expect(await ask({ messages: [{ role: 'user', content: [{ type: 'video' }] }] })).toEqual({
-      status: 400,
-      code: 'validation_error',
-    });
-    const missing = await fetch(`${product.url}/v1/embeddings`);
-    expect([missing.status, await missing.json()]).toMatchObject([
-      404,
-      { error: { code: 'not_found', type: 'invalid_request_error' } },
-    ]);
-    const busy = newSessionId();
-    const running = await connectOpenAI(product.url, busy).chat.completions.create({
-      model: 'lab',
-      messages: [toCompletionScript({ hangMs: 60_000 })],
-      stream: true,
-    });
-    expect(
-      await refusalOf(
-        complete(connectOpenAI(product.url, busy), [toCompletionScript({ say: 'x' })], false),
-      ),
-    ).toEqual({
-      status: 409,
-      code: 'agent_already_running',
-    });
-    running.controller.abort();
   });
 
   it.each([true, false])(

@@ -118,17 +118,6 @@ describe('a refund that a colleague has to approve', () => {
     });
     expect(await json(lead.get('operator/waiting'))).toEqual({ sessions: [] });
   });
-
-  it('a lead cannot approve a request of their own', async () => {
-    const { id, question } = await askForRefund('acme', 'lea');
-    const lea = await signIn('lea', 'acme', 'approver');
-    const [own] = (await json<Snapshot>(lea.get(`chat/${id}/snapshot`))).pending ?? [];
-    expect(own).toMatchObject({ mayDecide: false });
-    for (const path of ['chat/:/pending', 'operator/waiting/:']) {
-      const to = `${path.replace(':', id)}/${question.toolCallId}`;
-      expect(await outcome(lea.post(to, { approved: true }))).toEqual([403, 'not_allowed']);
-    }
-  });
 });
 
 describe('the runs of a tenant', () => {
@@ -199,36 +188,6 @@ describe('the runs of a tenant', () => {
     ).toMatchObject({
       by: 'olaf',
       mode: 'retry',
-    });
-  });
-
-  it('no filter shows runs of another tenant', async () => {
-    const { snapshot } = await askForRefund('hidden');
-    const runId = (await snapshot()).run?.runId ?? '';
-    const own = await signIn('vera', 'hidden', 'viewer');
-    await until('Temporal lists the run', async () =>
-      (await json<OperatorRuns>(own.get('operator/runs'))).runs.some((run) => run.runId === runId),
-    );
-    const stranger = await signIn('eve', "o'ther\\", 'viewer');
-    const ask = (query: string, path = ''): Promise<Response> =>
-      stranger.get(`operator/runs${path}?query=${encodeURIComponent(query)}`);
-    expect(await json(ask('AgentTurn > 0'))).toEqual({ runs: [] });
-    expect(await json(ask("AgentTenant = 'hidden'"))).toEqual({ runs: [] });
-    for (const query of [
-      "AgentTurn > 0) OR (AgentTenant = 'hidden'",
-      "AgentTurn > 0) OR (AgentTenant = 'hidden') OR (AgentTurn > 0",
-      "AgentName = '\\'' ) OR (AgentTenant = 'hidden' OR AgentName = '\\''",
-      "AgentTurn > 0 /* '*/) OR (AgentTenant = 'hidden' /*' */",
-      'AgentTurn > 0 ORDER BY StartTime',
-      'Nothing = 1',
-      'AgentTurn >',
-    ]) {
-      expect([query, await outcome(ask(query))]).toEqual([query, [400, 'invalid_query']]);
-      expect([query, await outcome(ask(query, '/count'))]).toEqual([query, [400, 'invalid_query']]);
-    }
-    expect(await json(ask("AgentTenant = 'hidden' OR AgentTurn > 0", '/count'))).toEqual({
-      total: 0,
-      groups: [],
     });
   });
 });

@@ -350,30 +350,6 @@ describe('a person', () => {
     );
   }, 180_000);
 
-  it('a person exports and erases what is stored about them, with a key and without', async () => {
-    const own = await say(ANN, ACME, `${CANARY}-c`);
-    const bobs = await say('bob', ACME, 'of bob');
-    const ann = await as(ANN, ACME);
-    const exported = await ask('/me/export', ann);
-    expect(exported.headers.get('content-type')).toContain('application/x-ndjson');
-    const text = await exported.text();
-    expect(text).toContain(`${CANARY}-c`);
-    expect(text).not.toContain('of bob');
-    const key = { ...ann, 'idempotency-key': 'forget-me' };
-    const erased = await ask('/me', key, 'DELETE');
-    expect(await erased.json()).toMatchObject({ complete: true, conversations: 1 });
-    // A repeated request gets its first reply, whatever was stored since.
-    const since = await say(ANN, ACME, `${CANARY}-d`);
-    expect(await (await ask('/me', key, 'DELETE')).json()).toMatchObject({ conversations: 1 });
-    expect((await ask(`/chat/${since}/snapshot`, ann)).status).toBe(200);
-    const again = await ask('/me', ann, 'DELETE');
-    expect(await again.json()).toMatchObject({ complete: true, conversations: 1 });
-    for (const id of [own, since])
-      expect((await ask(`/chat/${id}/snapshot`, ann)).status).toBe(404);
-    expect((await ask(`/chat/${bobs}/snapshot`, await as('bob', ACME))).status).toBe(200);
-    expect(JSON.stringify(await dumpKeys(product.redis, '*'))).not.toContain(CANARY);
-  });
-
   it('an operator of several tenants chooses one, by header or --tenant, and is named so there', async () => {
     const id = await say('cem', ACME, `${CANARY}-e`);
     const roles = ['operator'];

@@ -65,15 +65,4 @@ describe('an unanswered question, when the next message comes', () => {
     }
     expect(executed).toEqual(['done']);
   });
-
-  it('the next message abandons nothing once the last answer has come, and finds the run active', async () => {
-    const sessionId = runs.newSessionId();
-    const script = [{ calls: [{ tool: 'pay', id: 'last' }] }, { hangMs: 600_000 }];
-    const run = await runs.begin(sessionId, agent.name, JSON.stringify({ script }));
-    await runs.untilStatus(sessionId, 'waiting_approval');
-    await runs.decide(run, 'last', true);
-    await expect(runs.begin(sessionId, agent.name, 'too late')).rejects.toThrow('busy');
-    await runs.executor.stop(sessionId, { mode: 'abort' });
-    await runs.result(run);
-  });
 });

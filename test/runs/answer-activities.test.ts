@@ -8,7 +8,39 @@ import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { createAsker } from './asker.js';
 
-const quiet = { info: () => undefined, warn: () => undefined };
+/** Opens the activities over a store of their own; notes the runs that they wake. */
+async function open() {
+  const stores = await openTestStores();
+  const { agent } = createAsker();
+  const woken: string[] = [];
+  const activities = createActivities({
+    ...stores,
+    agents: new AgentRegistry([agent]),
+    services: {},
+    startNext: () => Promise.resolve(),
+    wake: ({ runId }) => Promise.resolve(void woken.push(runId)),
+    logger: { info: () => undefined, warn: () => undefined },
+  });
+  const session = drive(stores);
+  const refOf = (runId: string) => ({ sessionId: session.id, runId, agent: agent.name });
+  return { ...activities, stores, session, woken, refOf };
+}
+
+/** Opens them with a run that asks beside its sub-agent, until its own question expires. */
+async function openTree() {
+  const opened = await open();
+  const { stores, session, look, refOf } = opened;
+  const setup = { ...stores, session } as unknown as Parameters<typeof grow>[0];
+  const overdue = { deadlineMs: 1, onExpiry: { result: 'no one' } };
+  const tree = await grow(setup, 1, (runId) => [heldCall(runId, 'c', 'client', overdue)]);
+  const stateOf = async (id: string) => (await stores.store.calls.read(session.id, id))?.state;
+  const untilExpired = () =>
+    until('the question has expired', async () => {
+      await look({ ...refOf(tree.runId), known: { version: 0, sequence: 0 } });
+      return (await stateOf('c')) === 'settled';
+    });
+  return { ...opened, ...childAt(tree, 0), overdue, stateOf, untilExpired };
+}
 
 describe('the activities of answers', () => {
   const approval = { toolName: 'charge', kind: 'approval' as const, input: { amount: 1 } };
@@ -22,18 +54,9 @@ describe('the activities of answers', () => {
   ])(
     'report $answer as stored also where only the reply to it was lost',
     async ({ call, answer, other }) => {
-      const stores = await openTestStores();
-      const { agent } = createAsker();
-      const { answerCall } = createActivities({
-        ...stores,
-        agents: new AgentRegistry([agent]),
-        services: {},
-        startNext: () => Promise.resolve(),
-        logger: quiet,
-      });
-      const session = drive(stores);
+      const { answerCall, session, refOf } = await open();
       const { runId } = await session.asked({ ...call, toolCallId: 'c' });
-      const ref = { sessionId: session.id, runId, agent: agent.name, at: Date.now() };
+      const ref = { ...refOf(runId), at: Date.now() };
       const given = { toolCallId: 'c', by: 'ops', ...answer };
       const first = await answerCall({ ...ref, answer: given });
       expect(first).toMatchObject({ kind: 'stored', runId });
@@ -47,23 +70,14 @@ describe('the activities of answers', () => {
   );
 
   it('the activities of answers accept, refuse with a code, and report the same end twice', async () => {
-    const stores = await openTestStores();
-    const { agent } = createAsker();
-    const { answerCall, extendDeadline, look } = createActivities({
-      ...stores,
-      agents: new AgentRegistry([agent]),
-      services: {},
-      startNext: () => Promise.resolve(),
-      logger: quiet,
-    });
-    const session = drive(stores);
+    const { answerCall, extendDeadline, look, stores, session, refOf } = await open();
     const { runId } = await session.newRun();
     const call = { toolName: 'hurry', kind: 'client' as const, input: {} };
     await session.ask(runId, 1, [
       { ...call, toolCallId: 'c', deadlineMs: 60_000 },
       { ...call, toolCallId: 'd', deadlineMs: 1, onExpiry: { result: 'no one' } },
     ]);
-    const ref = { sessionId: session.id, runId, agent: agent.name };
+    const ref = refOf(runId);
     expect(await answerCall({ ...ref, answer: { toolCallId: 'c', approved: true } })).toEqual({
       kind: 'refused',
       code: 'kind_mismatch',
@@ -111,55 +125,17 @@ describe('the activities of answers', () => {
   });
 
   it('a look settles the overdue calls of its run, and leaves those of sub-agents to theirs', async () => {
-    const stores = await openTestStores();
-    const { agent } = createAsker();
-    const { look } = createActivities({
-      ...stores,
-      agents: new AgentRegistry([agent]),
-      services: {},
-      startNext: () => Promise.resolve(),
-      logger: quiet,
-    });
-    const overdue = { deadlineMs: 1, onExpiry: { result: 'no one' } };
-    const setup = { ...stores, session: drive(stores) } as unknown as Parameters<typeof grow>[0];
-    const tree = await grow(setup, 1, (runId) => [heldCall(runId, 'c', 'client', overdue)]);
-    const { driver, ref: child } = childAt(tree, 0);
-    await driver.ask(child.runId, 1, [heldCall(child.runId, 'q', 'client', overdue)]);
-    const { root, runId } = tree;
-    const stateOf = async (id: string) => (await stores.store.calls.read(root.id, id))?.state;
-    const ref = { sessionId: root.id, runId, agent: agent.name };
-    await until('the question has expired', async () => {
-      await look({ ...ref, known: { version: 0, sequence: 0 } });
-      return (await stateOf('c')) === 'settled';
-    });
+    const { driver, ref, overdue, stateOf, untilExpired } = await openTree();
+    await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'q', 'client', overdue)]);
+    await untilExpired();
     expect(await stateOf('q')).toBe('waiting');
   });
 
   it('the last question that expires wakes the sub-agents whose own were answered', async () => {
-    const stores = await openTestStores();
-    const { agent } = createAsker();
-    const woken: string[] = [];
-    const { look } = createActivities({
-      ...stores,
-      agents: new AgentRegistry([agent]),
-      services: {},
-      startNext: () => Promise.resolve(),
-      wake: ({ runId }) => Promise.resolve(void woken.push(runId)),
-      logger: quiet,
-    });
-    const setup = { ...stores, session: drive(stores) } as unknown as Parameters<typeof grow>[0];
-    const tree = await grow(setup, 1, (runId) => [
-      heldCall(runId, 'c', 'client', { deadlineMs: 1, onExpiry: { result: 'no one' } }),
-    ]);
-    const { driver, ref: child } = childAt(tree, 0);
-    await driver.ask(child.runId, 1, [newCall('q', 'approval')]);
-    await driver.decide(child.runId, 'q', true);
-    const { root, runId } = tree;
-    const ref = { sessionId: root.id, runId, agent: agent.name };
-    await until('the question has expired', async () => {
-      await look({ ...ref, known: { version: 0, sequence: 0 } });
-      return (await stores.store.calls.read(root.id, 'c'))?.state === 'settled';
-    });
-    expect(woken).toEqual([child.runId]);
+    const { driver, ref, woken, untilExpired } = await openTree();
+    await driver.ask(ref.runId, 1, [newCall('q', 'approval')]);
+    await driver.decide(ref.runId, 'q', true);
+    await untilExpired();
+    expect(woken).toEqual([ref.runId]);
   });
 });

@@ -100,19 +100,6 @@ describe('messages that come while a run is active', () => {
     expect(ids).toEqual(['msg-1', 'msg-3']);
   });
 
-  it('steer a run whose last step is being written', async () => {
-    const [gate, id, run] = await held('speak');
-    await send(id, 's', 'and then?', 'steer');
-    open(gate);
-    expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 2 });
-    expect(await transcriptOf(id)).toEqual([
-      `user: speak ${gate}`,
-      'assistant: Once upon a time',
-      'user: and then?',
-      'assistant: You said and then?',
-    ]);
-  });
-
   it('interrupt a run and are answered before what was queued', async () => {
     const [gate, id, run] = await held('speak');
     await send(id, 'q', 'later', 'queue');
@@ -127,44 +114,6 @@ describe('messages that come while a run is active', () => {
       'user: later',
       'assistant: You said later',
     ]);
-  });
-
-  it('interrupt a run that is at its tools', async () => {
-    const [, id] = await held('call');
-    expect(await send(id, 'i', 'now', 'interrupt')).toMatchObject({ kind: 'begun' });
-    await untilRests(id);
-    expect((await transcriptOf(id)).slice(2)).toEqual([
-      'tool',
-      'user: now',
-      'assistant: You said now',
-    ]);
-  });
-
-  it('queued messages are answered when a person stops the run', async () => {
-    const [, id] = await held('speak');
-    await send(id, 'q', 'still here', 'queue');
-    await runs.executor.stop(id, { mode: 'abort' });
-    await untilRests(id);
-    expect((await transcriptOf(id)).slice(2)).toEqual([
-      'user: still here',
-      'assistant: You said still here',
-    ]);
-  });
-
-  it('a message is accepted once, however often and by whichever policy it is sent', async () => {
-    const [gate, id] = await held('speak');
-    const policies = ['queue', 'steer', 'reject', 'queue'] as const;
-    const results = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => send(id, 'x', 'once', policies[n % 4] ?? 'queue')),
-    );
-    const kinds = results.map(({ kind }) => kind);
-    expect(kinds.filter((kind) => kind === 'queued' || kind === 'steered')).toHaveLength(1);
-    open(gate);
-    await untilRests(id);
-    expect((await transcriptOf(id)).filter((line) => line === 'user: once')).toHaveLength(1);
-    expect(
-      (await transcriptOf(id)).filter((line) => line === 'assistant: You said once'),
-    ).toHaveLength(1);
   });
 });
 

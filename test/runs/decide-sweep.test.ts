@@ -281,6 +281,20 @@ it('a sweep looks into every shard', async () => {
   expect((await after(SECOND)).sort()).toEqual(ids);
 });
 
+it('what is urgent is found at once beside thousands that wait for people', async () => {
+  const { due, after } = open({ kind: 'waiting', untilDeadlineMs: Infinity });
+  for (let n = 0; n < 2_000; n += 1) {
+    const sessionId = `crowd-${String(n)}`;
+    await due.note(sessionId, 0);
+    const [taken] = await due.take(dueShardOf(sessionId), { urgent: 1, routine: 0 }, 0);
+    if (taken !== undefined) await due.put(taken, 'routine', 0);
+  }
+  await due.note('urgent', 0);
+  const looked = await after(SECOND);
+  expect(looked).toContain('urgent');
+  expect(looked.length).toBeLessThanOrEqual(2 * DUE_SHARDS + 1);
+});
+
 it.each<[string, SweptSession, waits: number[]]>([
   ['at work: when that says', { kind: 'active', againMs: 5 * SECOND }, [5 * SECOND, 5 * SECOND]],
   [

@@ -7,7 +7,6 @@ import { createIdleRuns } from '../support/idle-workflows.js';
 import { charge } from '../support/lab-calls.js';
 import { createRunHarness, useRuns } from '../support/run-harness.js';
 import { createGatedAgent } from '../support/gated-agent.js';
-import { userMessage } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { until } from '../support/until.js';
 
@@ -91,23 +90,6 @@ describe('a session that is erased', () => {
     // A sweep does that work once Temporal is back.
     await idle.startWorker();
     await idle.sweep(id);
-    await isOver(run);
-    expect(await stored(id)).toEqual([]);
-  });
-
-  it('erasing a session removes its queued messages', async () => {
-    const id = runs.newSessionId();
-    const run = await runs.begin(id, talks.name, JSON.stringify({ hang: true }));
-    const queued = await runs.executor.execute({
-      sessionId: id,
-      agent: talks.name,
-      owner: 'ann',
-      tenant: 'acme',
-      messages: [userMessage('later', 'hello')],
-      policy: 'queue',
-    });
-    expect(queued.kind).toBe('queued');
-    await runs.executor.deleteSession(id);
     await isOver(run);
     expect(await stored(id)).toEqual([]);
   });

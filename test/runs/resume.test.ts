@@ -5,7 +5,7 @@ import { handleChatStream } from '../../ai-sdk/index.js';
 import { parseFrames } from '../support/chat-fetch.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { useRuns } from '../support/run-harness.js';
-import { userMessage } from '../support/session-driver.js';
+import { decideResume } from '../../runs/reruns.js';
 import { until } from '../support/until.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { snapshotOf } from '../support/snapshot-of.js';
@@ -100,6 +100,28 @@ function textsOf(stream: string): string[] {
   return [...texts.values()];
 }
 
+it.each([
+  ['starting', { reason: 'running', modes: [] }],
+  ['running', { reason: 'running', modes: [] }],
+  ['waiting_children', { reason: 'running', modes: [] }],
+  ['waiting_approval', { reason: 'waiting', modes: ['with_message'] }],
+  ['waiting_tool', { reason: 'waiting', modes: ['with_message'] }],
+  ['completed', { reason: 'completed', modes: ['with_message', 'retry'] }],
+  ['aborted', { reason: 'aborted', modes: ['with_message', 'retry'] }],
+  ['failed', { reason: 'failed', modes: ['with_message', 'retry'] }],
+] as const)('a run that is %s is not resumed: %j', (status, why) => {
+  expect(decideResume({ status })).toEqual({ canResume: false, ...why });
+});
+
+it('what is not there is not resumed, and what may pass is, from a checkpoint too', () => {
+  const error = { code: 'x', message: 'x', retryable: true };
+  expect(decideResume(undefined)).toMatchObject({ canResume: false, reason: 'not_found' });
+  expect(decideResume({ status: 'failed', error, checkpointId: 'c' })).toEqual({
+    canResume: true,
+    modes: ['continue', 'with_confirmation', 'with_message', 'retry', 'from_checkpoint'],
+  });
+});
+
 describe('resume', () => {
   it('resume continues after a cut reply: the model sees it, and people see one message', async () => {
     const id = newId();
@@ -162,63 +184,6 @@ describe('resume', () => {
       { mode: 'continue', status: 'interrupted' },
       { mode: 'with_confirmation', by: 'bob', status: 'completed' },
     ]);
-  });
-
-  it('asked for ten times at once begins one run', async () => {
-    const id = newId();
-    await runs.begin(id, agent.name, 'hang 1');
-    await interruptAtWord(id, 1);
-    const results = await Promise.all(
-      Array.from({ length: 10 }, () => runs.executor.resume({ sessionId: id })),
-    );
-    expect(results.filter(({ kind }) => kind === 'resumed')).toHaveLength(1);
-    await runs.untilStatus(id, 'completed');
-    expect(asked.get(id)).toHaveLength(2);
-  });
-
-  it('resume settles the calls that waited when the run was stopped, and informs the model', async () => {
-    const id = newId();
-    await runs.begin(id, agent.name, 'approve');
-    await runs.untilStatus(id, 'waiting_approval');
-    // The run waits for a person, so resuming does nothing.
-    expect(await runs.executor.resume({ sessionId: id })).toMatchObject({ kind: 'active' });
-    await runs.executor.stop(id, { mode: 'interrupt' });
-    await runs.executor.resume({ sessionId: id });
-    await runs.untilStatus(id, 'completed');
-    expect(await stores.store.sessions.rows(id, 1)).toMatchObject([
-      { role: 'assistant', step: 1 },
-      { role: 'tool', errorCode: 'run_stopped' },
-      { role: 'assistant', step: 2 },
-    ]);
-  });
-
-  it('resume with a message begins a new turn, and reports it', async () => {
-    const id = newId();
-    await runs.begin(id, agent.name, 'hang 1');
-    await interruptAtWord(id, 1);
-    const input = { sessionId: id, mode: 'with_message' as const, messages: [userMessage('m2')] };
-    const resumed = await runs.executor.resume(input);
-    expect(resumed).toMatchObject({ kind: 'resumed', run: { turn: 2, messageId: 'msg-3' } });
-    expect(await runs.executor.resume(input)).toMatchObject({ kind: 'active' });
-    expect(textsOf(await attach(id))).toEqual([' and so on.']);
-    await runs.untilStatus(id, 'completed');
-    expect(await stores.store.runs.current(id)).toMatchObject({ mode: 'with_message', turn: 2 });
-    expect(JSON.stringify(await stores.streamManager.getAllChunks(id))).toContain('"with_message"');
-  });
-
-  it('of nothing is refused', async () => {
-    const id = newId();
-    await expect(runs.executor.resume({ sessionId: id })).rejects.toMatchObject({
-      code: 'not_found',
-    });
-    expect(await runs.executor.canResume(id)).toMatchObject({ reason: 'not_found' });
-    const run = await runs.begin(id, agent.name, 'hang 1');
-    await interruptAtWord(id, 1);
-    await runs.executor.resume({ sessionId: id });
-    await runs.untilStatus(id, 'completed');
-    await expect(runs.executor.resume({ sessionId: id, runId: run.runId })).rejects.toMatchObject({
-      code: 'stale_run',
-    });
   });
 
   it('the sweeper starts a resumed run whose workflow was never started', async () => {

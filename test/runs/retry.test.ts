@@ -97,21 +97,6 @@ describe('retry', () => {
     ]);
   });
 
-  it('asked for ten times at once makes one run', async () => {
-    const id = await play();
-    const results = await Promise.allSettled(
-      Array.from({ length: 10 }, () => runs.executor.retry({ sessionId: id })),
-    );
-    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    for (const result of results) {
-      if (result.status === 'rejected') {
-        expect(result.reason).toMatchObject({ code: 'agent_already_running', statusCode: 409 });
-      }
-    }
-    await runs.untilStatus(id, 'completed');
-    expect(await stores.store.runs.list(id)).toHaveLength(2);
-  });
-
   it('retry refuses turns and checkpoints that do not exist', async () => {
     const sessionId = runs.newSessionId();
     const { executor } = runs;

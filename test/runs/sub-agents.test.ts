@@ -120,6 +120,35 @@ describe('a sub-agent', () => {
   }, 60_000);
 });
 
+describe('a workflow that an operator ends while its sub-agent asks', () => {
+  type End = (run: string, child: string) => Promise<unknown>;
+  const handleOf = (id: string) => runs.client.workflow.getHandle(workflowIdOf(id));
+
+  it.each<[how: string, end: End]>([
+    ["the sub-agent's is cancelled", (_, child) => handleOf(child).cancel()],
+    ['it is cancelled', (run) => handleOf(run).cancel()],
+    // Temporal cancels a sub-agent with the run that has started it.
+    ['it is terminated', (run) => handleOf(run).terminate('by a test')],
+    [
+      'it is deleted',
+      (run) =>
+        runs.client.workflowService.deleteWorkflowExecution({
+          namespace: 'default',
+          workflowExecution: { workflowId: workflowIdOf(run) },
+        }),
+    ],
+  ])('stops the conversation, which answers again: %s', async (_how, end) => {
+    const sessionId = runs.newSessionId();
+    const calls = [delegate('d1', { calls: [charge('c1')] })];
+    const { runId } = await runs.begin(sessionId, 'lab', script({ calls }));
+    const { spec } = await untilAsked(sessionId, 'c1');
+    await end(runId, spec.runId);
+    await runs.untilStatus(sessionId, 'interrupted');
+    const next = await runs.begin(sessionId, 'lab', script({ say: 'Back.' }));
+    expect(await runs.result(next)).toMatchObject({ status: 'completed' });
+  });
+});
+
 /** Waits for the charge that people are asked about. */
 async function untilCharge(sessionId: string): Promise<OpenCall> {
   return until('a question is asked', async () => {
@@ -166,21 +195,5 @@ describe('a turn with sub-agents that is done again', () => {
     );
     // The retry has dropped the first sub-agent's reply with its turn.
     expect(started).toHaveLength(1);
-  });
-
-  it('a turn can be stopped while a sub-agent waits, and repeated from there', async () => {
-    const sessionId = runs.newSessionId();
-    const calls = [delegate('d1', { calls: [charge('c1')] }, { say: 'paid' })];
-    const run = await runs.begin(sessionId, 'lab', script({ calls }, { say: 'all paid' }));
-    await untilCharge(sessionId);
-    await runs.executor.stop(sessionId, { mode: 'interrupt' });
-    expect(await runs.result(run)).toMatchObject({ status: 'interrupted' });
-
-    const again = await runs.executor.retry({ sessionId });
-    await approve(sessionId);
-    expect(await runs.result(again)).toEqual({ status: 'completed', steps: 2 });
-    expect((await stores.store.sessions.rows(sessionId, -1))[0]).toMatchObject({
-      role: 'assistant',
-    });
   });
 });

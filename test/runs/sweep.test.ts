@@ -213,16 +213,6 @@ describe('the sweep', () => {
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
   });
 
-  it('the sweep ends a run whose workflow was terminated before it did anything', async () => {
-    // This queue has no worker, so the run stays at its start.
-    const idle = await createRunHarness(stores, [agent]);
-    const id = idle.newSessionId();
-    const run = await idle.begin(id, agent.name, 'hello');
-    await idle.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
-    await idle.sweep(id);
-    expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'failed' });
-  });
-
   it('the sweep leaves a run alone that waits for a person, and one that waits for a worker', async () => {
     const idle = await createRunHarness(stores, [agent]);
     const starting = idle.newSessionId();

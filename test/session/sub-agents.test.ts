@@ -51,7 +51,10 @@ describe('a sub-agent', () => {
       wakes: [{ sessionId: driver.id, runId: ref.runId, resume }],
     });
     equal(record?.resume, undefined);
-    includes(await driver.start(ref.runId, 1, 'a'), { kind: 'execute', shownIn: 1 });
+    // The tool acts for who wrote the message to the conversation.
+    const [requester] = record?.askers ?? [];
+    ok(requester !== undefined);
+    includes(await driver.start(ref.runId, 1, 'a'), { kind: 'execute', shownIn: 1, requester });
     equal((await tree.root.record())?.wakes, undefined);
     await driver.finishCall(ref.runId, 1, 'a', 'ok');
     includes(await driver.claim(driver.writer(ref.runId, 2, 1)), {
