@@ -27,6 +27,11 @@ export interface WorkerProcess {
   onReady: () => void;
 }
 
+/** @throws Error unless the worker takes work: before it has started, and while it leaves */
+export function requireRunning(worker: Pick<Worker, 'getState'> | undefined): void {
+  if (worker?.getState() !== 'RUNNING') throw new Error('does not run');
+}
+
 export async function runWorker(begun: WorkerProcess): Promise<void> {
   const { config, temporal, logger, tracing, redis, lease, agents, onReady } = begun;
   const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
@@ -80,10 +85,9 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       temporal: async () => {
         await connection.workflowService.getSystemInfo({});
       },
-      worker: () =>
-        worker?.getState() === 'RUNNING'
-          ? Promise.resolve()
-          : Promise.reject(new Error('does not run')),
+      worker: async () => {
+        requireRunning(worker);
+      },
     });
     const publicUrl = config.PUBLIC_URL;
     const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;

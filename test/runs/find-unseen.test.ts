@@ -1,8 +1,5 @@
-import { AgentRegistry } from '../../agents/index.js';
-import { createStarts } from '../../runs/starts.js';
 import { createFindUnseen } from '../../runs/unseen-attempts.js';
 import type { StartedAttempt, WorkflowLook } from '../../runs/workflow-look.js';
-import { createTestAgent } from '../support/test-agent.js';
 
 const GRACE_MS = 3_000;
 
@@ -161,22 +158,4 @@ it('a run is watched once at a time', async () => {
   await find(lookOf([attempt('a:1')]));
   await after(3);
   expect(retried).toEqual(['a:1']);
-});
-
-it.each([
-  [[], false],
-  [['worker'], true],
-])('with the holders %j of leases a run counts on them: %s', async (holders, hasLeases) => {
-  const run = { sessionId: 's-1', runId: 's-1:1-a', agent: 'tester', turn: 1, status: 'starting' };
-  const no = () => Promise.resolve(false);
-  const { startOf } = createStarts({
-    store: {
-      sessions: { read: () => Promise.resolve(run) },
-      leases: { of: () => ({ holders: () => Promise.resolve(holders) }) },
-    },
-    pauses: { hold: no, isHeld: no },
-    workflows: { namespace: 'default' },
-    agents: new AgentRegistry([createTestAgent().agent]),
-  } as never);
-  expect(await startOf(run.sessionId, run.runId)).toMatchObject({ input: { hasLeases } });
 });

@@ -1,0 +1,126 @@
+import type { Client } from '@temporalio/client';
+import { createAgentExecutor } from '../../runs/agent-executor.js';
+import { toAttributes, type RunLabels } from '../../runs/search-attributes.js';
+import { NOTHING } from '../../runs/workflow-look.js';
+import { POLL_MS } from '../../runs/workers.js';
+import type { RunInput } from '../../protocol/run.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import { requireRunning } from '../../worker/run-main.js';
+import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
+import { drive, userMessage } from '../support/session-driver.js';
+import { createTestAgent } from '../support/test-agent.js';
+
+const { agent } = createTestAgent();
+
+/** Composes runs over a Temporal that knows none of them and notes how they are started. */
+function compose() {
+  const stores = createMemoryStores();
+  const started: (RunInput & Pick<RunLabels, 'tenant'>)[] = [];
+  const start = async (input: RunInput, { tenant }: RunLabels) =>
+    void started.push({ ...input, tenant });
+  const workflows = { start, look: async () => NOTHING };
+  const runs = createIdleRuns(stores, { agents: [agent], workflows });
+  const session = drive(stores);
+  const begin = (id: string, policy?: 'queue') =>
+    runs.execute({
+      sessionId: session.id,
+      agent: agent.name,
+      owner: 'ann',
+      tenant: 'acme',
+      messages: [userMessage(id)],
+      policy,
+    });
+  return { stores, runs, session, begin, started };
+}
+
+it('every start of a run names its tenant', async () => {
+  const { stores, runs, session, begin, started } = compose();
+  const { id: sessionId } = session;
+  const record = async () => {
+    const found = await stores.store.sessions.read(sessionId);
+    if (found === undefined) throw new Error('no conversation');
+    return found;
+  };
+  const end = async (status: 'interrupted' | 'completed') =>
+    session.end((await record()).runId, status);
+  await begin('u1');
+  await end('interrupted');
+  await runs.resume({ sessionId });
+  await end('interrupted');
+  await runs.retry({ sessionId });
+  await begin('u2', 'queue');
+  await end('completed');
+  await runs.startNext(sessionId);
+  await runs.startRun(await record());
+  await runs.idle();
+  expect(started.map(({ tenant }) => tenant)).toEqual(Array(5).fill('acme'));
+});
+
+it.each([
+  [[], false],
+  [['worker'], true],
+])('with the holders %j of leases a run counts on them: %s', async (holders, hasLeases) => {
+  const { stores, runs, begin, started } = compose();
+  for (const id of holders) {
+    await stores.store.leases?.of(IDLE_WORKFLOWS.namespace).renew(id, 60_000);
+  }
+  await begin('u1');
+  await runs.idle();
+  expect(started).toMatchObject([{ hasLeases }]);
+});
+
+it.each([
+  [undefined, 'running'],
+  [1, 'starting'],
+])('a run has its search attributes, also one that begins at %s', (startAt, status) => {
+  const input = { sessionId: 's', runId: 's:1-x', agent: 'guide', turn: 2, maxSteps: 5, startAt };
+  const labels = { tenant: 'acme', details: '' };
+  const attributes = toAttributes({ ...input, model: 'm', searchAttributes: true }, labels);
+  const found = attributes.getAll().map(({ key, value }) => [key.name, value]);
+  expect(Object.fromEntries(found)).toEqual({
+    AgentSession: 's',
+    AgentName: 'guide',
+    AgentStatus: status,
+    AgentTenant: 'acme',
+    AgentModel: 'm',
+    AgentTurn: 2,
+  });
+});
+
+it.each([
+  ['none has polled', [], false],
+  ['the last poll is long ago', [POLL_MS + 5_000], false],
+  ['one of them polls', [POLL_MS + 5_000, 1_000], true],
+])('where %s (%j ms ago), a worker is there: %s', async (_, agesMs, isThere) => {
+  const pollers = agesMs.map((ms) => ({
+    lastAccessTime: { seconds: Math.floor((Date.now() - ms) / 1_000), nanos: 0 },
+  }));
+  const client = {
+    connection: { withDeadline: (_ms: number, call: () => unknown) => call() },
+    options: { namespace: 'default' },
+    workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
+  };
+  const stores = createMemoryStores();
+  const { checks } = await createAgentExecutor({
+    client: client as unknown as Client,
+    agents: [agent],
+    stores,
+  });
+  const check = checks['worker']?.().then(() => true);
+  expect(await check?.catch(() => false)).toBe(isThere);
+});
+
+it.each([
+  ['RUNNING', true],
+  ['INITIALIZED', false],
+  ['DRAINING', false],
+  ['STOPPED', false],
+  [undefined, false],
+] as const)('a worker that is %s is ready: %s', (state, isReady) => {
+  const worker = state && { getState: () => state };
+  const check = (): void => {
+    requireRunning(worker);
+  };
+  if (isReady) expect(check).not.toThrow();
+  else expect(check).toThrow('does not run');
+});
