@@ -68,6 +68,7 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   });
 
   return {
+    ...starts,
     ...begins,
     ...answers,
     submitToolResult: async (answer, options) => (await submit(answer, options)).result,
@@ -78,11 +79,6 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
     fork,
     uploads,
     listeners,
-    startOf: starts.startOf,
-    idle: starts.idle,
-    startRun: starts.startRun,
-    startNext,
-    wake: starts.wake,
     endLost: stops.endLost,
     sweepSession,
     stop: (sessionId, { mode, by, reason, runId, ...actor }) => {

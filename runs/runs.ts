@@ -1,7 +1,7 @@
 import type { Actor } from '../protocol/actor.js';
 import type { UncheckedAnswer } from '../protocol/answers.js';
 import type { Row } from '../protocol/rows.js';
-import type { RunError, RunMode, StopRequest } from '../protocol/run.js';
+import type { RunMode, StopRequest } from '../protocol/run.js';
 import type {
   BeginInput,
   BeginResult,
@@ -10,15 +10,15 @@ import type {
   UserMessage,
 } from '../store/contract/runs.js';
 import type { ReadMeter } from '../store/contract/log.js';
-import type { SessionRecord } from '../store/contract/sessions.js';
 import type { AnswerOptions, AnswerResult, Answers } from './record/answers.js';
-import type { StartNext } from './record/listeners.js';
 import type { Listener } from '../store/change.js';
 import type { AgentPauses } from './agent-pauses.js';
 import type { Deliveries } from './deliveries.js';
 import type { Erasing } from './erase.js';
 import type { RunsHost } from './extension.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
+import type { Starts } from './starts.js';
+import type { Stops } from './stops.js';
 import type { Uploads } from './uploads.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
 
@@ -28,7 +28,12 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * stopped in Redis; their workflows are started and signalled in the background, and by the sweeper
  * if that fails.
  */
-export interface Runs extends Omit<Answers, 'submit'>, Erasing {
+export interface Runs
+  extends
+    Omit<Answers, 'submit'>,
+    Erasing,
+    Pick<Starts, 'idle' | 'startNext' | 'startRun' | 'wake'>,
+    Pick<Stops, 'endLost'> {
   submitToolResult: (answer: UncheckedAnswer, options?: AnswerOptions) => Promise<AnswerResult>;
   temporal?: RunsHost['temporal'];
   /** Lets extensions forget a person. @throws HelixError `unavailable` */
@@ -82,16 +87,6 @@ export interface Runs extends Omit<Answers, 'submit'>, Erasing {
    */
   fork: (input: ForkInput) => Promise<{ sessionId: string; runId: string }>;
   canResume: (sessionId: string) => Promise<Resumability>;
-  /** Resolves once no start is in progress; a process waits for it before it exits. */
-  idle: () => Promise<void>;
-  /** Starts the workflow of the session's newest run; harmless when it was started before. */
-  startRun: (record: SessionRecord) => Promise<void>;
-  /** Wakes a run whose answers are complete and not yet taken. */
-  wake: (runId: string) => Promise<void>;
-  /** Ends a run whose workflow is gone; the partial reply is kept. Default: `framework_run_lost`. */
-  endLost: (record: SessionRecord, error?: RunError) => Promise<void>;
-  /** Begins the next queued message, unless a run is active. */
-  startNext: StartNext;
   /** Repairs a session: starts, wakes, stops or ends its run if that was missed. */
   sweepSession: (sessionId: string, budget?: SweepBudget) => Promise<SweptSession>;
 }

@@ -26,7 +26,10 @@ interface StartableRun extends Pick<RunRecord, 'sessionId' | 'runId' | 'agent' |
 export interface Starts {
   /** Starts a run; the sweeper, which has it noted as due, repeats a failed start. */
   launch: (run: RunRecord, tenant: string | undefined, startAt?: number) => void;
-  /** Starts a run whose workflow never started, or is no longer known to Temporal. */
+  /**
+   * Starts the workflow of the session's newest run, which never started or Temporal no longer
+   * knows; harmless if it does.
+   */
   startRun: (record: SessionRecord) => Promise<void>;
   /** Begins the next queued message, after each end of a run or by the sweeper. */
   startNext: StartNext;
@@ -39,7 +42,7 @@ export interface Starts {
   startOf: (sessionId: string, runId: string) => Promise<RunStart | undefined>;
   /** Tracks other work, which must not fail. */
   inBackground: (work: Promise<void>) => void;
-  /** Resolves once nothing is in progress, whether it succeeded or not. */
+  /** Resolves once nothing is in progress, whether it succeeded or not, before a process exits. */
   idle: () => Promise<void>;
 }
 

@@ -17,7 +17,10 @@ export interface Stops {
   carryOutStop: (sessionId: string, runId: string) => void;
   /** Fences off a writer that has not confirmed the stop, and commits its partial reply. */
   enforceStop: (sessionId: string, runId: string) => Promise<void>;
-  /** Ends a run whose workflow is gone, with the notice that the workflow would have started. */
+  /**
+   * Ends a run whose workflow is gone, with the notice that the workflow would have started; the
+   * partial reply is kept. Default: `framework_run_lost`.
+   */
   endLost: (record: SessionRecord, error?: RunError) => Promise<void>;
   /** The same for a run whose workflow never started. */
   endUnstarted: (record: SessionRecord) => Promise<void>;

@@ -1,10 +1,9 @@
-import { SignJWT } from 'jose';
 import { toStoredSessionId } from '../../ai-sdk/index.js';
 import type { Conversations, FrontendSnapshot } from '../../protocol/replies.js';
+import { SECRET, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
-const SECRET = 'a secret of thirty-two bytes, at least';
 const APP = 'https://app.test';
 const REQUESTS = 300;
 /** Tokens are required even with HELIX_ALLOW_UNAUTHENTICATED, which the test product always sets. */
@@ -23,17 +22,9 @@ const product = useProduct({
   },
 });
 
-async function tokenOf(sub: string, tenant?: string, audience = 'chat'): Promise<string> {
-  return new SignJWT({ sub, tenant_id: tenant })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setAudience(audience)
-    .setExpirationTime('5m')
-    .sign(new TextEncoder().encode(SECRET));
-}
-
 /** Returns the requests that one user makes to one session. */
 async function signIn(sub: string, sessionId: string, tenant?: string) {
-  const authorization = `Bearer ${await tokenOf(sub, tenant)}`;
+  const authorization = await signToken(sub, tenant, [], 'chat');
   const headers = { authorization, 'content-type': 'application/json' };
   const url = `${product.url}/api/chat/${sessionId}`;
   const read = (path: string): Promise<Response> => fetch(url + path, { headers });
@@ -70,10 +61,11 @@ describe('a server with accounts, by its settings', () => {
 
     const get = async (headers: Record<string, string> = {}): Promise<Response> =>
       fetch(`${product.url}/api/chat/${id}/snapshot`, { headers });
-    const other = `Bearer ${await tokenOf('ann', undefined, 'shop')}`;
+    const other = await signToken('ann', undefined, [], 'shop');
     for (const refused of [await get(), await get({ authorization: other })])
       expect(refused.status).toBe(401);
-    const cookie = { cookie: `token=${await tokenOf('ann')}` };
+    const token = await signToken('ann', undefined, [], 'chat');
+    const cookie = { cookie: token.replace('Bearer ', 'token=') };
     const read = await get({ ...cookie, origin: APP });
     expect(read.status).toBe(200);
     expect(read.headers.get('access-control-allow-origin')).toBe(APP);

@@ -11,7 +11,7 @@ import {
   type ChatClient,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { charge, chargesOf } from '../support/lab-calls.js';
+import { charge, chargesOf, delegate } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { readSse } from '../support/sse-reader.js';
@@ -178,4 +178,25 @@ describe('what there is to follow', () => {
       .map((cookie) => cookie.split(';')[0])
       .join('; ');
   }
+});
+
+it('sub-agents end when the conversation is stopped, in the middle of their words', async () => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url, sessionId });
+  const sent = client.chat.sendMessage(
+    toScript({ calls: [delegate('d1', { say: 'a'.repeat(600), deltas: 600, everyMs: 50 })] }),
+  );
+  await until('it speaks', async () => {
+    const keys = await product.redis.keys(`*{${sessionId}}:*:writers`);
+    return keys.length > 0;
+  });
+  await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+  await sent;
+  await untilRests(client, url);
+  expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'output-error' }]);
+  await expectStoredAsShown(client, url, sessionId);
+  await client.chat.sendMessage(toScript({ say: 'Here again.' }));
+  await untilRests(client, url);
+  expect(client.reply()).toBe('Here again.');
 });

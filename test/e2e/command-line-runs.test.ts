@@ -5,7 +5,7 @@ import type { RunEvent } from '../../cli/commands/run/index.js';
 import { EXIT } from '../../cli/failure.js';
 import type { OperatorForkReply, UsageRow } from '../../protocol/operator.js';
 import { EvalCase } from '../../testing/eval/case.js';
-import { loadSnapshot } from '../support/chat-client.js';
+import { untilEnded } from '../support/chat-client.js';
 import { useCommandLine } from '../support/command-line.js';
 import { runLab, sessionOf } from '../support/lab-run.js';
 import { useOwnUser } from '../support/signing-proxy.js';
@@ -59,7 +59,7 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
     const url = `${product.url}/api/chat/${id}/pending/c1`;
     const headers = { 'content-type': 'application/json' };
     await fetch(url, { method: 'POST', headers, body: JSON.stringify({ approved: true }) });
-    await until('the end', async () => (await loadSnapshot(product.url, id)).status === 'ended');
+    await untilEnded(product.url, id);
     const frozen = await read<unknown>('eval', 'record', id);
     expect(EvalCase.parse(frozen)).toMatchObject({
       name: id,

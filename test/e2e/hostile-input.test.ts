@@ -1,6 +1,6 @@
 import { LIMITS } from '../../protocol/limits.js';
+import { untilEnded } from '../support/chat-client.js';
 import { newSessionId, useProduct } from '../support/product.js';
-import { until } from '../support/until.js';
 
 /** Named bad inputs against real servers: cases that a fuzzer would find too rarely. */
 const product = useProduct();
@@ -94,11 +94,7 @@ describe('answers', () => {
       `{"result":{"deep":${deep},"nul":"\\u0000","__proto__":{"polluted":1}}}`,
     );
     expect(answer.status).toBe(202);
-    const shown = await until('the run has ended', async () => {
-      const response = await fetch(`${product.url}/api/chat/${id}/snapshot`);
-      const snapshot = (await response.json()) as { status: string };
-      return snapshot.status === 'ended' && JSON.stringify(snapshot);
-    });
-    expect(shown).toContain('"deep":[[[[');
+    const shown = await untilEnded(product.url, id);
+    expect(JSON.stringify(shown)).toContain('"deep":[[[[');
   });
 });

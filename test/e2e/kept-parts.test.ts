@@ -1,133 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { defineAgent, defineTool } from '../../agents/index.js';
-import { z } from 'zod';
-import {
-  CLIENTS,
-  loadChat,
-  openChat,
-  toScript,
-  untilAsked,
-  untilRests,
-  type ChatClient,
-} from '../support/chat-client.js';
+import { defineAgent } from '../../agents/index.js';
+import { CLIENTS, loadChat, openChat, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { charge } from '../support/lab-calls.js';
-import { newSessionId, useProduct } from '../support/product.js';
-import { until } from '../support/until.js';
+import { newSessionId } from '../support/product.js';
 import { useAgentApi } from './agent-api.js';
 
-/** Every lasting part that the page shows live must also appear after a reload. */
-
-const progress = (id: string, steps: number): object => ({ tool: 'progress', id, args: { steps } });
-
-function shownTypes(client: ChatClient): string[] {
-  return (
-    client
-      .messages()
-      .at(-1)
-      ?.parts.map(({ type }) => type) ?? []
-  );
-}
-
-describe('what tools say beside their results', () => {
-  const product = useProduct();
-
-  it.each(CLIENTS)('%s: is kept in the order in which it was streamed', async (_name, library) => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(library, { url, sessionId });
-    await client.chat.sendMessage(
-      toScript(
-        { calls: [progress('p1', 2), charge('c1'), progress('p2', 2)] },
-        { say: 'Then. ', calls: [progress('p3', 1)] },
-      ),
-    );
-    const id = await untilAsked(client);
-    expect(shownTypes(client).filter((type) => type === 'data-progress')).toHaveLength(4);
-    await expectStoredAsShown(client, url, sessionId);
-    const { client: later, resumed } = await loadChat(library, { url, sessionId });
-    await resumed;
-    expect(later.messages()).toEqual(client.messages());
-    await client.chat.addToolApprovalResponse({ id, approved: true });
-    await untilRests(client, url);
-    expect(client.errors).toEqual([]);
-    expect(client.reply()).toBe('Then. done');
-    expect(shownTypes(client).slice(-5)).toEqual([
-      'text',
-      'dynamic-tool',
-      'data-progress',
-      'step-start',
-      'text',
-    ]);
-    await expectStoredAsShown(client, url, sessionId);
-  });
-
-  it.each(CLIENTS)('%s: stands before what a sub-agent asks afterwards', async (_name, library) => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(library, { url, sessionId });
-    const delegate = { tool: 'delegate', id: 'd1', args: { script: [{ calls: [charge('c1')] }] } };
-    await client.chat.sendMessage(toScript({ calls: [progress('p1', 2), delegate] }));
-    const id = await untilAsked(client);
-    await expectStoredAsShown(client, url, sessionId);
-    await client.chat.addToolApprovalResponse({ id, approved: true });
-    await untilRests(client, url);
-    expect(client.errors).toEqual([]);
-    await expectStoredAsShown(client, url, sessionId);
-  });
-
-  it('the events of a stopped tool are kept', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const [, library] = CLIENTS[1] ?? [];
-    if (library === undefined) throw new Error('unreachable');
-    const client = openChat(library, { url, sessionId });
-    const sleep = { tool: 'sleep', id: 's1', args: { ms: 60_000 } };
-    const reply = client.chat.sendMessage(toScript({ calls: [progress('p1', 2), sleep] }));
-    await until('two events', () => shownTypes(client).filter((t) => t === 'data-progress')[1]);
-    await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
-    await reply;
-    await untilRests(client, url);
-    await expectStoredAsShown(client, url, sessionId);
-  });
-});
-
-describe('the output of a run that a tool ends', () => {
-  const name = `finisher-${randomBytes(4).toString('hex')}`;
-  const book = defineTool({
-    name: 'book',
-    description: 'Books.',
-    inputSchema: z.object({}),
-    finishWith: true,
-    execute: () => ({ booked: [] }),
-  });
-  const model = fakeModel(() => [
-    ...parts.text('Booking.'),
-    ...parts.call('b1', 'book', {}),
-    ...parts.finish('tool-calls'),
-  ]);
-  const { api } = useAgentApi(
-    defineAgent({ name, systemPrompt: '', tools: [book], llmConfig: { model } }),
-  );
-
-  it.each(CLIENTS)('%s: stands in its message', async (_name, library) => {
-    const sessionId = newSessionId();
-    const client = openChat(library, { url: api.url, sessionId, agent: name });
-    await client.chat.sendMessage({ text: 'Book it.' });
-    await untilRests(client, api.url);
-    expect(client.errors).toEqual([]);
-    expect(client.messages().at(-1)?.parts).toMatchObject([
-      { type: 'step-start' },
-      { type: 'text', text: 'Booking.' },
-      { type: 'dynamic-tool', output: { booked: [] } },
-      { type: 'data-output', data: { booked: [] } },
-      { type: 'step-start' },
-    ]);
-    await expectStoredAsShown(client, api.url, sessionId);
-  });
-});
+/** Every lasting part that a model makes and the page shows must also appear after a reload. */
 
 describe('sources and files of a model', () => {
   const source = (id: string): LanguageModelV4StreamPart => ({

@@ -8,6 +8,7 @@ import {
   openChat,
   textOf,
   toScript,
+  untilEnded,
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
@@ -111,10 +112,7 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
 
   async function expectReply(sessionId: string, text: string): Promise<void> {
     const { url } = product;
-    await until('the run ends', async () => {
-      const { status } = await loadSnapshot(url, sessionId);
-      return status === 'ended';
-    });
+    await untilEnded(url, sessionId);
     const { client, resumed } = await loadChat(CLIENT_7, { url, sessionId });
     await resumed;
     expect(client.reply()).toBe(text);

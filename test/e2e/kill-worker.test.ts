@@ -9,6 +9,7 @@ import {
   openChat,
   toScript,
   untilAsked,
+  untilEnded,
   untilRests,
   type ChatClient,
 } from '../support/chat-client.js';
@@ -202,10 +203,7 @@ describe('kill -9 of the worker', () => {
   it('a client tool whose time is over while no worker runs gets no late answer', async () => {
     const { url } = product;
     const { sessionId } = late;
-    const { messages } = await until('the run ends', async () => {
-      const snapshot = await loadSnapshot(url, sessionId);
-      return snapshot.status === 'ended' ? snapshot : undefined;
-    });
+    const { messages } = await untilEnded(url, sessionId);
     expect(callsOf(messages.at(-1))).toMatchObject([
       { state: 'output-error', errorText: 'client_tool_deadline_exceeded' },
     ]);

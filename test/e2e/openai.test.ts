@@ -1,4 +1,5 @@
 import { askByOpenAI } from '../../examples/other-protocols/openai.js';
+import { untilEnded } from '../support/chat-client.js';
 import {
   complete,
   connectOpenAI,
@@ -6,7 +7,6 @@ import {
   toCompletionScript,
 } from '../support/openai-client.js';
 import { newSessionId, useProduct } from '../support/product.js';
-import { until } from '../support/until.js';
 
 const product = useProduct();
 
@@ -114,11 +114,7 @@ describe('the client of OpenAI', () => {
     });
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
     stream.controller.abort();
-    await until('the run has ended', async () => {
-      const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
-      const { status } = (await response.json()) as { status: string };
-      return status === 'ended';
-    });
+    await untilEnded(product.url, sessionId);
     expect(JSON.stringify(await messagesOf(sessionId))).toContain('abcdefghij');
   });
 

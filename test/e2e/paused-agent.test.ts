@@ -1,7 +1,14 @@
 import type { OperatorAgent, OperatorRun } from '../../protocol/operator.js';
 import { dueShardOf } from '../../store/contract/due.js';
 import { createKeySpace } from '../../store/redis/keys.js';
-import { CLIENTS, loadChat, loadSnapshot, openChat, toScript } from '../support/chat-client.js';
+import {
+  CLIENTS,
+  loadChat,
+  loadSnapshot,
+  openChat,
+  toScript,
+  untilEnded,
+} from '../support/chat-client.js';
 import { useCommandLine } from '../support/command-line.js';
 import { ask, runLab, sessionOf } from '../support/lab-run.js';
 import { postJson } from '../support/post-json.js';
@@ -111,7 +118,7 @@ describe('a paused agent', () => {
     });
     expect(order).toEqual(rest);
     for (const id of rest) {
-      await until('it has ended', async () => (await loadSnapshot(url, id)).status === 'ended');
+      await untilEnded(url, id);
     }
     expect((await loadSnapshot(url, stopped)).run?.status).toBe('interrupted');
     expect(await lab()).toMatchObject({ pauses: [], held: 0 });

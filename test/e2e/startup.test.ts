@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
-import { SignJWT } from 'jose';
 import type { Times } from '../../protocol/limits.js';
 import { startProcess } from '../support/process.js';
 import { sharedTemporal } from '../support/product.js';
@@ -115,15 +114,11 @@ it.concurrent('a worker that cannot start leaves no lease behind', async () => {
 
 describe('the lab agent', () => {
   it('it and its sub-agents are not served to users with accounts', async () => {
-    const JWT_SECRET = 'a secret of thirty-two bytes, at least';
-    const api = startProcess('api', { ...settings(), JWT_SECRET });
+    const api = startProcess('api', { ...settings(), JWT_SECRET: SECRET });
     const { port } = await api.says('api listens');
     const url = `http://127.0.0.1:${String(port)}/api`;
-    const token = await new SignJWT({ sub: 'ann' })
-      .setProtectedHeader({ alg: 'HS256' })
-      .setExpirationTime('5m')
-      .sign(new TextEncoder().encode(JWT_SECRET));
-    const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+    const authorization = await signToken('ann', undefined);
+    const headers = { 'content-type': 'application/json', authorization };
     const { agents } = (await (await fetch(`${url}/config`, { headers })).json()) as {
       agents: string[];
     };

@@ -8,6 +8,7 @@ import {
   openChat,
   toScript,
   untilAsked,
+  untilEnded,
   untilRests,
   type ChatClient,
 } from '../support/chat-client.js';
@@ -50,7 +51,7 @@ async function askForPayment(agent = 'lab'): Promise<{ sessionId: string; hook: 
 /** Waits for the tool's result. */
 async function resultOf(sessionId: string): Promise<unknown> {
   const { url } = product;
-  await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+  await untilEnded(url, sessionId);
   const { client: page } = await loadChat(CLIENT_7, { url, sessionId });
   const [call] = callsOf(page.chat.lastMessage);
   return call?.output;
@@ -118,7 +119,7 @@ describe('a webhook that is attacked', () => {
     const { sessionId, hook } = await askForPayment();
     const again = await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
     expect(again.status).toBe(202);
-    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    await untilEnded(url, sessionId);
     const { client } = await loadChat(CLIENT_7, { url, sessionId });
     await client.chat.regenerate();
     await until('another address', async () => {
@@ -165,7 +166,7 @@ describe('a webhook', () => {
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
     await client.chat.sendMessage(toScript({ calls: [waits('waitBriefly')] }));
-    await until('the end', async () => (await loadSnapshot(url, sessionId)).status === 'ended');
+    await untilEnded(url, sessionId);
     const hook = await untilSent(client, url);
     expect(await callHook(hook, '{"value":1}')).toEqual([410, 'webhook_closed']);
     const { client: page } = await loadChat(CLIENT_7, { url, sessionId });

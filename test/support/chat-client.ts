@@ -1,37 +1,19 @@
 import { Chat as ChatOf7 } from '@ai-sdk/react';
-import * as ai7 from 'ai';
-import type { UIMessage } from 'ai';
+import type { DynamicToolUIPart, UIMessage } from 'ai';
 import { Chat as ChatOf6 } from 'ai-sdk-react-v6';
-import * as ai6 from 'ai-v6';
 import type { FrontendSnapshot } from '../../protocol/replies.js';
+import { MAJORS, type ChatLibrary } from './stock-chat.js';
 import { until } from './until.js';
 
-interface ClientLibrary {
-  Chat: typeof ChatOf7;
-  DefaultChatTransport: typeof ai7.DefaultChatTransport;
-  answersAreComplete: typeof ai7.lastAssistantMessageIsCompleteWithApprovalResponses;
-  resultsAreComplete: typeof ai7.lastAssistantMessageIsCompleteWithToolCalls;
-}
+type ClientLibrary = ChatLibrary & { Chat: typeof ChatOf7 };
 
-const CLIENT_6: ClientLibrary = {
-  Chat: ChatOf6 as unknown as typeof ChatOf7,
-  DefaultChatTransport: ai6.DefaultChatTransport as unknown as typeof ai7.DefaultChatTransport,
-  answersAreComplete:
-    ai6.lastAssistantMessageIsCompleteWithApprovalResponses as unknown as ClientLibrary['answersAreComplete'],
-  resultsAreComplete:
-    ai6.lastAssistantMessageIsCompleteWithToolCalls as unknown as ClientLibrary['resultsAreComplete'],
-};
+const [[, ai6], [, ai7]] = MAJORS;
 
-export const CLIENT_7: ClientLibrary = {
-  Chat: ChatOf7,
-  DefaultChatTransport: ai7.DefaultChatTransport,
-  answersAreComplete: ai7.lastAssistantMessageIsCompleteWithApprovalResponses,
-  resultsAreComplete: ai7.lastAssistantMessageIsCompleteWithToolCalls,
-};
+export const CLIENT_7: ClientLibrary = { ...ai7, Chat: ChatOf7 };
 
 /** Both majors of the AI SDK, with the chat of their React packages. Their shapes agree here. */
 export const CLIENTS: readonly [name: string, library: ClientLibrary][] = [
-  ['ai 6', CLIENT_6],
+  ['ai 6', { ...ai6, Chat: ChatOf6 as unknown as typeof ChatOf7 }],
   ['ai 7', CLIENT_7],
 ];
 
@@ -90,7 +72,8 @@ export function openChat(library: ClientLibrary, options: ClientOptions): ChatCl
       },
     }),
     sendAutomaticallyWhen: (state) =>
-      library.answersAreComplete(state) || library.resultsAreComplete(state),
+      library.lastAssistantMessageIsCompleteWithApprovalResponses(state) ||
+      library.lastAssistantMessageIsCompleteWithToolCalls(state),
     onError: (error) => errors.push(error),
   });
   return {
@@ -123,16 +106,24 @@ export async function loadSnapshot(
   return (await response.json()) as Snapshot;
 }
 
+/** Waits until the newest run of a conversation, which may not be there yet, has ended. */
+export function untilEnded(url: string, sessionId: string): Promise<Snapshot> {
+  return until(`${sessionId} has ended`, async () => {
+    const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
+    return snapshot?.status === 'ended' ? snapshot : undefined;
+  });
+}
+
 export function textOf(message: UIMessage): string {
   return message.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
 
 /** Returns true for a tool call, dynamic or named by its tool. */
-export function isCall(part: { type: string }): part is ai7.DynamicToolUIPart {
+export function isCall(part: { type: string }): part is DynamicToolUIPart {
   return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
 }
 
-export function callsOf(message: UIMessage | undefined): ai7.DynamicToolUIPart[] {
+export function callsOf(message: UIMessage | undefined): DynamicToolUIPart[] {
   return (message?.parts ?? []).filter(isCall);
 }
 

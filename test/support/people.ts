@@ -12,8 +12,9 @@ export async function signToken(
   sub: string,
   tenant: string | undefined,
   roles: readonly string[] = [],
+  aud?: string,
 ): Promise<string> {
-  const token = await new SignJWT({ sub, tenant_id: tenant, realm_access: { roles } })
+  const token = await new SignJWT({ sub, tenant_id: tenant, realm_access: { roles }, aud })
     .setProtectedHeader({ alg: 'HS256' })
     .setExpirationTime('30m')
     .sign(new TextEncoder().encode(SECRET));

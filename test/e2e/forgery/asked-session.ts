@@ -1,8 +1,7 @@
-import { SignJWT } from 'jose';
 import type { UIMessage } from 'ai';
 import { toScript } from '../../support/chat-client.js';
 import { charge } from '../../support/lab-calls.js';
-import { SECRET } from '../../support/people.js';
+import { signToken } from '../../support/people.js';
 import { newSessionId, type Product } from '../../support/product.js';
 
 export interface Person {
@@ -10,14 +9,8 @@ export interface Person {
 }
 
 export async function signIn(userId: string, tenantId?: string): Promise<Person> {
-  const claims = { sub: userId, ...(tenantId !== undefined && { tenant_id: tenantId }) };
-  const token = await new SignJWT(claims)
-    .setProtectedHeader({ alg: 'HS256' })
-    .setExpirationTime('1h')
-    .sign(new TextEncoder().encode(SECRET));
-  return {
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-  };
+  const authorization = await signToken(userId, tenantId);
+  return { headers: { authorization, 'content-type': 'application/json' } };
 }
 
 /** A session's snapshot without the fields that change with every read. */
