@@ -67,6 +67,12 @@ const refusals: [
   ],
   ['no session id', { messages: hello }, REFUSED, { path: '/api/chat' }],
   ['no agent', { messages: hello }, '400 agent_required'],
+  [
+    'an unknown agent of the agent server',
+    { agent: 'unknown', message: 'x' },
+    '400 agent_not_found',
+    { path: '/api/agent/start' },
+  ],
   ['an unknown agent', { agent: 'unknown', messages: hello }, '400 agent_not_found'],
   ...['unknown', '__proto__', 'constructor'].map((agent): (typeof refusals)[number] => [
     `the agent ${agent} in the query`,

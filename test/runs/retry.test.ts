@@ -107,6 +107,11 @@ describe('retry', () => {
       statusCode: 404,
     });
     const mode = 'from_checkpoint' as const;
+    const older = { sessionId: id, runId: `${id}:1-older` };
+    const stale = { code: 'stale_run', statusCode: 409 };
+    await expect(executor.retry(older)).rejects.toMatchObject(stale);
+    const from = { ...older, mode, checkpointId: 'cpv1-x' };
+    await expect(executor.resume(from)).rejects.toMatchObject(stale);
     await expect(executor.resume({ sessionId: id, mode })).rejects.toMatchObject({
       code: 'validation_error',
     });

@@ -33,7 +33,7 @@ function compose() {
   return { stores, runs, session, begin, started };
 }
 
-it('every start of a run names its tenant', async () => {
+it('every start of a run names its tenant, and who begins one again is in the trail', async () => {
   const { stores, runs, session, begin, started } = compose();
   const { id: sessionId } = session;
   const record = async () => {
@@ -45,15 +45,21 @@ it('every start of a run names its tenant', async () => {
     session.end((await record()).runId, status);
   await begin('u1');
   await end('interrupted');
-  await runs.resume({ sessionId });
+  await runs.resume({ sessionId, by: 'ann' });
   await end('interrupted');
-  await runs.retry({ sessionId });
+  await runs.retry({ sessionId, by: 'bob' });
   await begin('u2', 'queue');
   await end('completed');
   await runs.startNext(sessionId);
   await runs.startRun(await record());
   await runs.idle();
   expect(started.map(({ tenant }) => tenant)).toEqual(Array(5).fill('acme'));
+  await stores.store.audit.relay(sessionId);
+  const { entries } = await stores.store.audit.page('acme', { limit: 10 });
+  expect(entries.map(({ entry, name }) => [entry.action, name]).reverse()).toEqual([
+    ['resume', 'ann'],
+    ['retry', 'bob'],
+  ]);
 });
 
 it.each([
