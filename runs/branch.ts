@@ -27,7 +27,7 @@ export type Branching = (
 /** Copies conversations. It reads the source in several steps; rows only grow, so none is lost. */
 export function createBranch(
   store: Pick<Store, 'sessions' | 'runs' | 'checkpoints' | 'documents' | 'due' | 'files'>,
-  uploads?: Uploads,
+  uploads: Uploads,
 ): Branching {
   const { sessions, runs, checkpoints, documents, due } = store;
   return async (input) => {
@@ -46,9 +46,7 @@ export function createBranch(
     const askers = await askersOf(sessionId, chosen, asker);
     if ((await sessions.read(newSessionId)) !== undefined) throw refusal('session_exists');
     const copy = { from: sessionId, to: newSessionId, owner: { owner, tenant }, rows: chosen };
-    const { rows, ids } = uploads
-      ? await copyFiles(store, uploads.upload, copy)
-      : { rows: chosen, ids: [] };
+    const { rows, ids } = await copyFiles(store, uploads.upload, copy);
     const detail = { from: toShownSessionId(sessionId) };
     await due.note(newSessionId, FIRST_SWEEP_MS);
     const { kind } = await sessions.branch({
@@ -67,7 +65,7 @@ export function createBranch(
       act: toAct('branch', input, { tenant, detail }),
     });
     if (kind === 'exists') {
-      for (const id of ids) await uploads?.removeFile(newSessionId, id);
+      for (const id of ids) await uploads.removeFile(newSessionId, id);
       throw refusal('session_exists');
     }
     return { sessionId: newSessionId };

@@ -12,7 +12,7 @@ const GRACE_MS = 3_000;
 const HEARD_ROUNDS = 3;
 /** Runs that one process watches at once: a dead worker's polls take one task each. */
 const MOST_WATCHED = 200;
-/** Retries of a failed look, one after each grace, for about a minute. */
+/** Failed looks at a run, for about a minute; after that it is left to the sweeper. */
 const MOST_TRIES = 15;
 
 export interface UnseenAttemptsDeps {
@@ -32,65 +32,55 @@ export type FindUnseen = (runId: string, look: WorkflowLook) => void;
 export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
   const { leases, workflows, meter, logger } = deps;
   const watched = new Set<string>();
-  const askedAgain = new Set<string>();
 
-  async function unseenOf({ started }: WorkflowLook): Promise<StartedAttempt[]> {
-    if (started.length === 0) return [];
+  /** Returns what is still unseen, after other attempts were demanded in place of silent ones. */
+  async function lookAgain(
+    runId: string,
+    { started }: WorkflowLook,
+    before: readonly Sighting[],
+  ): Promise<Sighting[]> {
+    // Workers without leases register nothing; their heartbeats show that they live.
+    if ((await leases.holders()).length === 0) return [];
     const registered = await leases.registered(started.map(({ id }) => id));
-    return started.filter(({ id }) => !registered.has(id));
-  }
-
-  async function watch(runId: string, look: WorkflowLook): Promise<void> {
-    let sightings = see(await unseenOf(look));
-    while (sightings.length > 0) {
-      await pause();
-      sightings = see(await unseenOf(await workflows.look(runId)), sightings);
-      for (const { attempt, rounds } of sightings) {
-        if (rounds < (attempt.heardAt === 0 ? 1 : HEARD_ROUNDS)) continue;
-        const { activityId } = attempt;
-        logger.warn({ runId, activityId }, 'no worker has an attempt that was given to one');
-        await workflows.retry(attempt);
-        meter({ kind: 'session_swept', found: 'unseen' });
-      }
+    const sightings = see(
+      started.filter(({ id }) => !registered.has(id)),
+      before,
+    );
+    for (const { attempt, rounds } of sightings) {
+      if (rounds < (attempt.heardAt === 0 ? 1 : HEARD_ROUNDS)) continue;
+      const { activityId } = attempt;
+      logger.warn({ runId, activityId }, 'no worker has an attempt that was given to one');
+      await workflows.retry(attempt);
+      meter({ kind: 'session_swept', found: 'unseen' });
     }
-  }
-
-  async function find(runId: string, look: WorkflowLook): Promise<void> {
-    if (look.started.length === 0 || watched.has(runId) || watched.size >= MOST_WATCHED) return;
-    watched.add(runId);
-    try {
-      // Workers without leases register nothing; their heartbeats show that they live.
-      if ((await leases.holders()).length === 0) return;
-      await watch(runId, look);
-    } finally {
-      watched.delete(runId);
-    }
+    return sightings;
   }
 
   /**
-   * Repeats a failed look. An outage that loses attempts also keeps Temporal from answering, and
-   * the sweeper rarely looks at a silent run.
+   * Looks once in each grace while attempts are unseen. An outage that loses attempts also keeps
+   * Temporal from answering, and the sweeper rarely looks at a silent run, so failed looks are
+   * repeated.
    */
-  async function askAgain(runId: string, err: unknown): Promise<void> {
-    logger.warn({ err, runId }, 'attempts of a run could not be looked at');
-    if (askedAgain.has(runId) || askedAgain.size >= MOST_WATCHED) return;
-    askedAgain.add(runId);
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      await pause();
+  async function watch(runId: string, first: WorkflowLook): Promise<void> {
+    let sightings: Sighting[] = [];
+    let look: WorkflowLook | undefined = first;
+    for (let failures = 0; failures <= MOST_TRIES; await pause()) {
       try {
-        await find(runId, await workflows.look(runId));
-        break;
-      } catch {
-        // The failure was logged before.
+        look ??= await workflows.look(runId);
+        sightings = look.started.length === 0 ? [] : await lookAgain(runId, look, sightings);
+        if (sightings.length === 0) return;
+      } catch (err) {
+        if (failures === 0) logger.warn({ err, runId }, 'attempts of a run could not be looked at');
+        failures += 1;
       }
+      look = undefined;
     }
-    askedAgain.delete(runId);
   }
 
   return (runId, look) => {
-    if (askedAgain.has(runId)) return;
-    // The search lasts as long as attempts are unseen.
-    find(runId, look).catch((error: unknown) => askAgain(runId, error));
+    if (look.started.length === 0 || watched.has(runId) || watched.size >= MOST_WATCHED) return;
+    watched.add(runId);
+    void watch(runId, look).finally(() => watched.delete(runId));
   };
 }
 

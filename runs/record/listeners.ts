@@ -27,31 +27,56 @@ export interface ListenersDeps {
 
 /** Creates a store that reports changes to all listeners, in API, worker and one process alike. */
 export function listenToChanges(store: Store, deps: ListenersDeps): Store {
+  const { owners, audit } = store;
   const { meter, startNext, others = [], logger } = deps;
+  const warn = (message: string) => (error: unknown, sessionId: string) => {
+    logger.warn({ err: error, sessionId }, message);
+  };
+  // The next fold or the recount makes up for a lost update of charges.
+  const fold = oneAtATime(
+    (sessionId) => owners.fold(sessionId),
+    warn('what a conversation counts for was not brought up to date'),
+  );
+  // The sweeper relays the acts that a lost process left, and begins the run.
+  const relay = oneAtATime(async (sessionId) => {
+    logEntries(logger, await audit.relay(sessionId));
+  }, warn('acts were not relayed to the audit trail yet'));
+  const unbegun = warn('the next queued run was not begun');
+  const begin = (sessionId: string): void => {
+    startNext(rootOf(sessionId)).catch((error: unknown) => {
+      unbegun(error, sessionId);
+    });
+  };
   const listeners = [
     metered(meter),
-    folding(store, logger),
-    relaying(store, logger),
-    startingNext(startNext, logger),
+    after('charge_changed', fold),
+    after('act_noted', relay),
+    after('next_waits', begin),
     ...others,
   ];
-  const { sessions, runs, calls, steps, queue } = store.listening((sessionId, events) => {
+  const changes = store.listening((sessionId, events) => {
     for (const listener of listeners) {
       try {
         listener(sessionId, events);
       } catch (error) {
         // The change is stored, so a failed listener must not fail it.
-        logger.warn({ err: error, sessionId }, 'what follows from a change was not done');
+        warn('what follows from a change was not done')(error, sessionId);
       }
     }
   });
   return {
     ...store,
-    sessions: { ...store.sessions, ...sessions },
-    runs: { ...store.runs, ...runs },
-    steps: { ...store.steps, ...steps },
-    calls: { ...store.calls, ...calls },
-    queue: { ...store.queue, ...queue },
+    sessions: { ...store.sessions, ...changes.sessions },
+    runs: { ...store.runs, ...changes.runs },
+    steps: { ...store.steps, ...changes.steps },
+    calls: { ...store.calls, ...changes.calls },
+    queue: { ...store.queue, ...changes.queue },
+  };
+}
+
+function after(kind: Event['kind'], work: (sessionId: string) => void): Listener {
+  return (sessionId, events) => {
+    if (events.some((event) => event.kind === kind)) work(sessionId);
   };
 }
 
@@ -79,49 +104,6 @@ function meterAnswer(
     source: isExpired ? 'auto' : (answer?.via ?? 'api'),
     waitedSeconds: Math.max(0, now - since) / 1_000,
   });
-}
-
-/** Updates an owner's charges. The next fold or the recount makes up for a lost update. */
-function folding({ owners }: Store, logger: AuditLogger): Listener {
-  const fold = oneAtATime(
-    (sessionId) => owners.fold(sessionId),
-    (error, sessionId) => {
-      const fields = { err: error, sessionId };
-      logger.warn(fields, 'what a conversation counts for was not brought up to date');
-    },
-  );
-  return (sessionId, events) => {
-    if (has(events, 'charge_changed')) fold(sessionId);
-  };
-}
-
-/** Relays acts to the audit trail. The sweeper relays those that a lost process left. */
-function relaying({ audit }: Store, logger: AuditLogger): Listener {
-  const relay = oneAtATime(
-    async (sessionId) => {
-      logEntries(logger, await audit.relay(sessionId));
-    },
-    (error, sessionId) => {
-      logger.warn({ err: error, sessionId }, 'acts were not relayed to the audit trail yet');
-    },
-  );
-  return (sessionId, events) => {
-    if (has(events, 'act_noted')) relay(sessionId);
-  };
-}
-
-/** Begins the next queued run, or leaves it to the sweeper. */
-function startingNext(startNext: StartNext, logger: AuditLogger): Listener {
-  return (sessionId, events) => {
-    if (!has(events, 'next_waits')) return;
-    startNext(rootOf(sessionId)).catch((error: unknown) => {
-      logger.warn({ err: error, sessionId }, 'the next queued run was not begun');
-    });
-  };
-}
-
-function has(events: readonly Event[], kind: Event['kind']): boolean {
-  return events.some((event) => event.kind === kind);
 }
 
 /** Logs each entry, so that a copy of the trail is kept elsewhere. */

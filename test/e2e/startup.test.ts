@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Times } from '../../protocol/limits.js';
+import { SECRET, signToken } from '../support/people.js';
 import { startProcess } from '../support/process.js';
 import { sharedTemporal } from '../support/product.js';
 import { openTestStores, sharedRedisUrl } from '../support/test-stores.js';

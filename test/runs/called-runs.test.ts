@@ -1,7 +1,6 @@
 import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { readInput } from '../../runs/agent-input.js';
 import { createCalledRuns } from '../../runs/called-runs.js';
-import { createBranch } from '../../runs/branch.js';
 import { MessageWaitsError, runOfMessage } from '../../runs/refusals.js';
 import type { CalledRunActivities, CalledRunRequest } from '../../protocol/activities.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
@@ -106,7 +105,7 @@ describe('the run of a message', () => {
     const first = await session.newRun('u1');
     await session.ask(first.runId, 1, []);
     const sessionId = newSessionId();
-    await createBranch(stores.store)({ sessionId: session.id, newSessionId: sessionId });
+    await createIdleRuns(stores).branch({ sessionId: session.id, newSessionId: sessionId });
     await expect(runOfMessage(stores.store, sessionId, 'u1')).rejects.toMatchObject({
       code: 'not_found',
     });

@@ -281,6 +281,14 @@ it('a sweep looks into every shard', async () => {
   expect((await after(SECOND)).sort()).toEqual(ids);
 });
 
+it('a session at rest is looked at once more, and then no more', async () => {
+  const { due, after } = open({ kind: 'idle' });
+  await due.note('s1', 0);
+  expect(await after(SECOND)).toEqual(['s1']);
+  expect(await after(10 * SECOND)).toEqual(['s1']);
+  expect(await after(2 * HOUR)).toEqual([]);
+});
+
 it('what is urgent is found at once beside thousands that wait for people', async () => {
   const { due, after } = open({ kind: 'waiting', untilDeadlineMs: Infinity });
   for (let n = 0; n < 2_000; n += 1) {

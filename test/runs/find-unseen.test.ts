@@ -134,10 +134,10 @@ it('while Temporal does not answer it is asked again', async () => {
     retries: 1,
   });
   await find(lost);
-  // The sweep needs two looks, an attempt's grace, its retry, and the same once more.
-  await after(4);
+  // Two looks fail, and then the retry after the third one.
+  await after(3);
   expect(retried).toEqual([]);
-  await after(2);
+  await after(1);
   expect(retried).toEqual(['c:1']);
 });
 

@@ -6,7 +6,7 @@ import type { RunRecord } from '../../store/contract/runs.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { createRunHarness, useRuns } from '../support/run-harness.js';
-import { drive, newNonce, textIn, userMessage } from '../support/session-driver.js';
+import { drive, textIn } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { until } from '../support/until.js';
 
@@ -23,11 +23,6 @@ async function whereListed(sessionId: string): Promise<DueList | undefined> {
     if ((await stores.redis.zscore(lists[list], sessionId)) !== null) return list;
   }
   return undefined;
-}
-
-/** Makes the session's routine sweep due, as time would. */
-async function makeDue(sessionId: string): Promise<void> {
-  await stores.redis.zadd(listsOf(sessionId).routine, 'XX', 0, sessionId);
 }
 
 const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
@@ -277,42 +272,5 @@ describe('the sweep', () => {
     await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
     await runs.sweep(id);
     expect(await whereListed(id)).toBe('routine');
-  });
-
-  it('the sweep forgets sessions that it found at rest twice', async () => {
-    const session = drive(stores);
-    await session.asked();
-    await runs.sweep(session.id);
-    expect(await whereListed(session.id)).toBe('routine');
-    await makeDue(session.id);
-    await runs.sweepDue();
-    expect(await whereListed(session.id)).toBeUndefined();
-  });
-
-  it('the sweep finds a run that begins long after it was noted', async () => {
-    const session = drive(stores);
-    await runs.sweep(session.id);
-    // The process that noted the run was slow: it began the run after the look, and died.
-    await session.newRun();
-    await plant(stores.redis, session.id, ({ run }) => {
-      run.started = Date.now() - 10_000;
-    });
-    await makeDue(session.id);
-    await runs.sweepDue();
-    await runs.untilStatus(session.id, 'running', 'completed');
-  });
-
-  it('the sweep does not lose sight of a session that is noted while it is looked at', async () => {
-    const session = drive(stores);
-    await session.asked();
-    await runs.sweep(session.id);
-    await makeDue(session.id);
-    const [found] = await runs.due.take(dueShardOf(session.id), { urgent: 9, routine: 9 }, 5_000);
-    if (found === undefined) throw new Error('it is not due');
-    await runs.due.note(session.id, 3_000);
-    await session.begin({ messages: [userMessage('next')], nonce: newNonce() });
-    await runs.due.drop(found);
-    expect(await whereListed(session.id)).toBe('urgent');
-    await stores.store.runs.stop(session.id, { mode: 'abort' });
   });
 });

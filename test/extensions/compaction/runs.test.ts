@@ -1,6 +1,5 @@
 import type { LanguageModelUsage } from 'ai';
 import { convertToUIMessages } from '../../../ai-sdk/parts/convert-messages.js';
-import { createBranch } from '../../../runs/branch.js';
 import {
   DefinitionError,
   defineTool,
@@ -15,6 +14,7 @@ import {
 import { z } from 'zod';
 import { createHarness } from '../../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
+import { createIdleRuns } from '../../support/idle-workflows.js';
 import { drive, newSessionId } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
@@ -169,7 +169,7 @@ describe('a conversation with a summary', () => {
     await play(await begin());
     expect(JSON.stringify(model.doStreamCalls.at(-1)?.prompt)).toContain('notes 1');
     const id = newSessionId();
-    await createBranch(stores.store)({ sessionId: session.id, newSessionId: id, by: 'ann' });
+    await createIdleRuns(stores).branch({ sessionId: session.id, newSessionId: id, by: 'ann' });
     const branch = createHarness(stores, agent, drive(stores, id));
     const result = await branch.session.newRun('fresh');
     await branch.play(result);
