@@ -64,7 +64,8 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
   async function watch(runId: string, first: WorkflowLook): Promise<void> {
     let sightings: Sighting[] = [];
     let look: WorkflowLook | undefined = first;
-    for (let failures = 0; failures <= MOST_TRIES; await pause()) {
+    let failures = 0;
+    while (failures <= MOST_TRIES) {
       try {
         look ??= await workflows.look(runId);
         sightings = look.started.length === 0 ? [] : await lookAgain(runId, look, sightings);
@@ -74,6 +75,7 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
         failures += 1;
       }
       look = undefined;
+      await pause();
     }
   }
 

@@ -208,8 +208,8 @@ it.each([
 ])('who waits for a run that is %s gets the code %d', async (status, code) => {
   const get = () => Promise.resolve({ runId: 'r1', status, steps: [], pending: [] });
   const args = ['run', 'watch', 'r1', '--timeout', '20ms', '-o', 'json'];
-  const ended = runCli(args, { get }).then(({ exitCode }) => exitCode);
-  expect(await ended.catch(({ exitCode }: CliFailure) => exitCode)).toBe(code);
+  const ended = runCli(args, { get }).catch((error: unknown) => error as CliFailure);
+  expect((await ended).exitCode).toBe(code);
 });
 
 it('who watches a run does not notice that a server is replaced', async () => {
