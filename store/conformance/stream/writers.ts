@@ -137,7 +137,7 @@ function writerCases({ describe, it }: Suite): void {
 
 function appendCases({ describe, it }: Suite): void {
   describe('append', () => {
-    it('many concurrent copies of a batch are stored once', async (setup) => {
+    it('many concurrent copies of a batch, and later ones, are stored once and get one reply', async (setup) => {
       const { session, another } = setup;
       const { writer } = await session.speaking();
       const other = (await another()).streamManager;
@@ -148,7 +148,10 @@ function appendCases({ describe, it }: Suite): void {
         ),
       );
       equal(new Set(replies.map((reply) => JSON.stringify(reply))).size, 1);
-      equal(textIn(await session.log()), 'once');
+      const beside = await other.createWriter(session.id, session.id, AGENT);
+      await beside.write(textChunk(', beside'));
+      equal(await setup.streamManager.append(writer, 1, chunk), replies[0]);
+      equal(textIn(await session.log()), 'once, beside');
     });
 
     it('even a repeated batch is superseded once the run was ended elsewhere', async (setup) => {
