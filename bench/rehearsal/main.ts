@@ -83,7 +83,7 @@ interface Company {
 
 async function playOn(
   { engines, fleet, wires, rollout, client, say, folder }: Company,
-  { minutes, sessions, planted, calm }: Options,
+  { minutes, sessions, waiting, planted, calm }: Options,
 ): Promise<boolean> {
   const redis = new Cluster(
     engines.redis.url.slice('redis-cluster://'.length).split(',').map(toNode),
@@ -91,11 +91,12 @@ async function playOn(
   // Nodes of the cluster come and go.
   redis.on('error', () => undefined);
   const requests = createRequests(() => fleet.url);
-  const deploy = async (): Promise<void> => {
+  const deploy = async (): Promise<number> => {
     await sleep(minutes * 30_000);
     say('deploy');
-    await rollout.deploy(client, fleet);
+    const left = await rollout.deploy(client, fleet, say);
     say('the deploy is rolled');
+    return left;
   };
   try {
     return await play({
@@ -109,7 +110,8 @@ async function playOn(
       faults: calm ? {} : listFaults(engines, fleet, wires),
       faultPauses: { least: 3_000, most: 8_000 },
       planted,
-      beside: deploy(),
+      waiting,
+      deploy,
       examine: async (sessionId, why) => {
         const file = await lookAtStuck({ requests, redis, client, folder }, sessionId, why);
         say(`what it was doing is in ${file}`);
@@ -130,6 +132,8 @@ export interface Options {
   minutes: number;
   /** Number of concurrent conversations. */
   sessions: number;
+  /** Number of runs that wait for people through the deploy. */
+  waiting: number;
   planted: readonly Kind[];
   /** True causes no faults, for comparison. */
   calm: boolean;
@@ -144,14 +148,18 @@ export function readOptions(args: string[]): Options {
     options: {
       minutes: { type: 'string', default: '20' },
       sessions: { type: 'string', default: '200' },
+      waiting: { type: 'string', default: '200' },
       plant: { type: 'string', default: '' },
       calm: { type: 'boolean', default: false },
       beside: { type: 'string' },
     },
   });
-  const [minutes, sessions] = [Number(values.minutes), Number(values.sessions)];
+  const [minutes, sessions, waiting] = [values.minutes, values.sessions, values.waiting].map(
+    Number,
+  ) as [number, number, number];
   if (!(minutes > 0)) throw new Error(`--minutes has to be a number above 0: ${values.minutes}`);
   if (!(sessions >= 1)) throw new Error(`--sessions has to be 1 or more: ${values.sessions}`);
+  if (!(waiting >= 0)) throw new Error(`--waiting has to be 0 or more: ${values.waiting}`);
   const { calm, beside } = values;
-  return { minutes, sessions, planted: readPlanted(values.plant), calm, beside };
+  return { minutes, sessions, waiting, planted: readPlanted(values.plant), calm, beside };
 }

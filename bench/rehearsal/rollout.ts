@@ -1,6 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { makeCurrent } from '../../worker/versioning.js';
 import { untilFound } from '../clock.js';
+import type { Say } from '../command.js';
 import type { Fleet, Version } from './fleet.js';
 
 /** The way in which workers move to today's version. */
@@ -8,14 +9,14 @@ export interface Rollout {
   versions: readonly [Version, Version, Version];
   /** Runs before the processes are ready. */
   begin: (client: Client) => Promise<unknown>;
-  /** Replaces all processes, one at a time. */
-  deploy: (client: Client, fleet: Fleet) => Promise<void>;
+  /** Replaces all processes, one at a time; returns the number of runs that stayed on the former build. */
+  deploy: (client: Client, fleet: Fleet, say: Say) => Promise<number>;
 }
 
 const DEPLOYMENT = 'rehearsal';
 const BUILDS = ['former', 'today'] as const;
 const CURRENT_WITHIN_MS = 60_000;
-const LOOK_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 2_000;
 /** Runs of the old build have ended or moved within this time. */
 const DRAINED_WITHIN_MS = 120_000;
 
@@ -28,6 +29,7 @@ export function onOneQueue(build: string): Rollout {
     deploy: async (_, fleet) => {
       fleet.upgrade();
       await replaceAll(fleet);
+      return 0;
     },
   };
 }
@@ -41,11 +43,12 @@ export function withWorkerVersions(): Rollout {
   return {
     versions: [former, former, today],
     begin: (client) => route(client, BUILDS[0]),
-    deploy: async (client, fleet) => {
+    deploy: async (client, fleet, say) => {
       await route(client, BUILDS[1], BUILDS[0]);
-      await untilDrained(client);
+      const left = await untilDrained(client, say);
       fleet.upgrade();
       await replaceAll(fleet);
+      return left;
     },
   };
 }
@@ -66,16 +69,24 @@ async function route({ connection, options }: Client, buildId: string, from?: st
   if (current !== buildId) throw new Error(`the build ${buildId} did not become the current one`);
 }
 
-async function untilDrained({ workflow }: Client): Promise<void> {
+/** Waits until the former build has no runs, and returns the number that it has then. */
+async function untilDrained(client: Client, say: Say): Promise<number> {
+  let left = NaN;
+  const isDrained = async (): Promise<true | undefined> => {
+    left = await countOpen(client);
+    say(`${String(left)} runs are on the former build`);
+    return left === 0 || undefined;
+  };
+  await untilFound(isDrained, { withinMs: DRAINED_WITHIN_MS, everyMs: LOOK_EVERY_MS });
+  return left;
+}
+
+/** Counts the open runs of the former build; NaN while the server does not answer. */
+async function countOpen({ workflow }: Client): Promise<number> {
   const version = `${DEPLOYMENT}:${BUILDS[0]}`;
   const query = `TemporalWorkerDeploymentVersion = '${version}' AND ExecutionStatus = 'Running'`;
-  // A restarting server answers later.
-  const countOpen = (): Promise<number> =>
-    workflow.count(query).then(
-      ({ count }) => count,
-      () => 1,
-    );
-  const none = async (): Promise<true | undefined> => (await countOpen()) === 0 || undefined;
-  const within = { withinMs: DRAINED_WITHIN_MS, everyMs: LOOK_EVERY_MS };
-  if (!(await untilFound(none, within))) throw new Error('runs of the former build are left');
+  return workflow.count(query).then(
+    ({ count }) => count,
+    () => NaN,
+  );
 }

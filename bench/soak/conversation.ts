@@ -65,8 +65,7 @@ const KINDS: Record<string, (speak: Speak, id: () => string) => Entry[]> = {
 const NAMES = Object.keys(KINDS);
 const EVERY_MS = 25;
 
-function makeTurn(prefix: string): Turn {
-  const kind = NAMES[randomInt(NAMES.length)] ?? 'words';
+function makeTurn(prefix: string, kind = NAMES[randomInt(NAMES.length)] ?? 'words'): Turn {
   const words: string[] = [];
   let calls = 0;
   const speak: Speak = (count, how = {}) => {
@@ -102,6 +101,7 @@ const REST_WITHIN_MS = 150_000;
 /** A late conversation is served for this long, which tells a slow one from one that hangs. */
 const LATE_REST_MS = 300_000;
 const LOOK_EVERY_MS = 400;
+const WAITING_AT_ONCE = 8;
 /** Longer waits for the next word are reported, ms. */
 const LONG_MS = 15_000;
 
@@ -113,12 +113,46 @@ export interface Talk {
   examine?: (sessionId: string, why: string) => Promise<void>;
 }
 
-/** Plays a turn and checks page and record; returns false if the conversation is stuck. */
-export async function playTurn(talk: Talk, conversation: Conversation): Promise<boolean> {
-  const { verdict, say } = talk;
-  const { sessionId, turns } = conversation;
+/** Kinds of turns that wait for a person for as long as nobody answers. */
+const WAITING_KINDS = ['approval', 'client tool'];
+
+/** Begins conversations, a few at a time, and leaves each with its open questions. */
+export async function beginWaiting({ requests }: Talk, count: number): Promise<Conversation[]> {
+  const waiting = Array.from({ length: count }, (_, n): Conversation => {
+    const turn = makeTurn('t0', WAITING_KINDS[n % WAITING_KINDS.length]);
+    return { sessionId: newSessionId(), turns: [turn], isStuck: false };
+  });
+  const next = waiting.values();
+  const beginSome = async (): Promise<void> => {
+    for (const { sessionId, turns } of next) {
+      for (const turn of turns) {
+        const response = await requests.send(`/chat/${sessionId}`, toPost(sessionId, turn));
+        await response.text();
+      }
+      const { status } = await requests.snapshot(sessionId);
+      if (status !== 'paused') throw new Error(`${sessionId} is ${status} and should wait`);
+    }
+  };
+  await Promise.all(Array.from({ length: WAITING_AT_ONCE }, beginSome));
+  return waiting;
+}
+
+/** Plays the next turn of a conversation; returns false if the conversation is stuck. */
+async function playNextTurn(talk: Talk, conversation: Conversation): Promise<boolean> {
+  const { turns } = conversation;
   const turn = makeTurn(`t${String(turns.length)}`);
   turns.push(turn);
+  return playTurn(talk, conversation, turn);
+}
+
+/** Plays a turn and checks page and record; returns false if the conversation is stuck. */
+export async function playTurn(
+  talk: Talk,
+  conversation: Conversation,
+  turn: Turn,
+): Promise<boolean> {
+  const { verdict, say } = talk;
+  const { sessionId } = conversation;
   const reader = createReader((ms) => {
     verdict.recoveries.push(ms);
     if (ms > LONG_MS) say(`WAITED ${(ms / 1000).toFixed(0)} s, ${sessionId} ${turn.kind}`);
@@ -189,8 +223,7 @@ async function bringToRest(
   reader: Reader,
   giveUpAt: number,
 ): Promise<{ isLive: boolean; shown?: Shown }> {
-  const message = { id: turn.id, role: 'user', parts: [{ type: 'text', text: turn.text }] };
-  const post = json({ id: sessionId, agent: 'lab', messages: [message] });
+  const post = toPost(sessionId, turn);
   const stopping = stopLater(requests, sessionId, turn);
   for (let isStored = false; ;) {
     const response = await requests.send(`/chat/${sessionId}`, isStored ? {} : post);
@@ -206,6 +239,11 @@ async function bringToRest(
     await answerAll({ requests, say }, sessionId, shown, reader);
     if (response.status !== 200) await sleep(LOOK_EVERY_MS);
   }
+}
+
+function toPost(sessionId: string, { id, text }: Turn): RequestInit {
+  const message = { id, role: 'user', parts: [{ type: 'text', text }] };
+  return json({ id: sessionId, agent: 'lab', messages: [message] });
 }
 
 /** Answers open questions, except those meant to expire. */
@@ -277,7 +315,7 @@ export async function talkUntil(
     conversations.push(conversation);
     let isAtRest = true;
     while (isAtRest && !isOver() && conversation.turns.length < TURNS_OF_A_CONVERSATION) {
-      isAtRest = await playTurn(talk, conversation);
+      isAtRest = await playNextTurn(talk, conversation);
       await think();
     }
     await sleep(betweenConversations);

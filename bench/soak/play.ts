@@ -4,7 +4,9 @@ import type { Client } from '@temporalio/client';
 import { sleep } from '../clock.js';
 import { auditAll, plant, type AnyRedis } from './audit.js';
 import {
+  beginWaiting,
   countTurns,
+  playTurn,
   talkUntil,
   type Conversation,
   type Pauses,
@@ -34,8 +36,10 @@ export interface Stage {
   /** Pauses between two faults, ms. */
   faultPauses: { least: number; most: number };
   planted: readonly Kind[];
-  /** Work that runs in parallel with the conversations. */
-  beside?: Promise<unknown>;
+  /** Number of runs that wait for people from before the first fault until the deploy is over. */
+  waiting?: number;
+  /** Runs in parallel with the conversations; returns the number of runs that it left behind. */
+  deploy?: () => Promise<number>;
   /** Returns the processes whose memory has grown. */
   findGrowing?: () => string[];
   /** Reports on a conversation that did not come to rest. */
@@ -49,7 +53,17 @@ export async function play(stage: Stage): Promise<boolean> {
   const verdict = createVerdict();
   const requests = createRequests(stage.pickUrl);
   const talk: Talk = { requests, verdict, say, ...(examine && { examine }) };
-  const conversations: Conversation[] = [];
+  const waiting = await beginWaiting(talk, stage.waiting ?? 0);
+  if (waiting.length > 0) say(`${String(waiting.length)} runs wait for people`);
+  const conversations: Conversation[] = [...waiting];
+  const answerLater = async (): Promise<void> => {
+    verdict.stuck += (await stage.deploy?.()) ?? 0;
+    const answered = waiting.flatMap((each) =>
+      each.turns.map((turn) => playTurn(talk, each, turn)),
+    );
+    const completed = (await Promise.all(answered)).filter(Boolean).length;
+    if (waiting.length > 0) say(`${String(completed)} of the waiting runs were answered and ended`);
+  };
   const end = AbortSignal.timeout(stage.minutes * 60_000);
   setMaxListeners(0, end);
   const progress = setInterval(() => {
@@ -59,7 +73,7 @@ export async function play(stage: Stage): Promise<boolean> {
     talkUntil(end, talk, conversations, stage.pauses),
   );
   const failing = playFaults(faults, stage.faultPauses, end, say);
-  const [played] = await Promise.all([failing, stage.beside, ...talking]);
+  const [played] = await Promise.all([failing, answerLater(), ...talking]);
   clearInterval(progress);
 
   say('everything rests; looking at all of it once more');
