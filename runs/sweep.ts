@@ -282,7 +282,7 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
   }
 
   return async () => {
-    if (!(await due.leaseClosed(holder, times.lookAgainMs))) return;
+    if (!(await due.leaseWork('find closed', holder, times.lookAgainMs))) return;
     try {
       await findClosed();
     } finally {

@@ -180,7 +180,9 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       const { makeCurrent: rule = false, behavior } = versioning;
       if (rule !== false) yield announceVersion(connection, namespace, versioning, signal);
       if (behavior === 'AUTO_UPGRADE') return;
-      const ofRuns = { wake, times, signal, isWaiting };
+      const lease = (forMs: number): Promise<boolean> =>
+        store.due.leaseWork(`move from ${versioning.buildId}`, holder, forMs);
+      const ofRuns = { wake, times, signal, isWaiting, lease };
       yield sweepUntil(signal, createMoveWaiting(connection, client, versioning, ofRuns));
     }
 

@@ -30,7 +30,7 @@ const AGAIN_MS = 250;
  * not know of the current build yet.
  */
 const WAKE_AGAIN_MOST_MS = 60 * 60_000;
-/** Gap between wakes: at most twenty a second. */
+/** Gap between wakes, at most twenty a second in all processes together. */
 const WAKE_GAP_MS = 50;
 
 export function toDeploymentOptions({
@@ -105,6 +105,8 @@ async function readDeployment(
 
 interface MoveDeps {
   wake: (runId: string) => Promise<void>;
+  /** Returns true if this process may wake the runs of its build for the next `forMs`. */
+  lease: (forMs: number) => Promise<boolean>;
   /** Returns true if the record says that the run waits. */
   isWaiting: (runId: string) => Promise<boolean>;
   /** Fires when the worker ends. */
@@ -115,13 +117,14 @@ interface MoveDeps {
 
 /**
  * Creates a sweep that wakes waiting runs of this build once another build is current. A woken run
- * looks at its record and continues on the current build, so that old workers can be retired.
+ * looks at its record and continues on the current build, so that old workers can be retired. One
+ * process of the build does so at a time.
  */
 export function createMoveWaiting(
   connection: DeploymentConnection,
   { workflow, options: { namespace } }: Client,
   { deploymentName, buildId }: WorkerVersioning,
-  { wake, isWaiting, signal, times = TIMES }: MoveDeps,
+  { wake, lease, isWaiting, signal, times: { lookAgainMs } = TIMES }: MoveDeps,
 ): () => Promise<void> {
   const query = [
     `WorkflowType = '${WORKFLOW_TYPE}'`,
@@ -130,20 +133,18 @@ export function createMoveWaiting(
   ].join(' AND ');
   /** Next wake and pause of each run; the server's list may still show runs that have moved. */
   const woken = new Map<string, { at: number; pauseMs: number }>();
-  let nextAt = 0;
 
   return async () => {
+    if (!(await lease(lookAgainMs))) return;
     const now = performance.now();
-    if (now < nextAt) return;
-    nextAt = now + times.lookAgainMs;
     const { current } = await connection.withDeadline(Date.now() + CALL_MS, () =>
       readDeployment(connection, namespace, deploymentName),
     );
     if (current === undefined || current === buildId) return;
     for await (const { workflowId } of workflow.list({ query })) {
-      if (signal.aborted) return;
+      if (signal.aborted || performance.now() > now + lookAgainMs) return;
       const runId = runOfWorkflow(workflowId);
-      const { at, pauseMs } = woken.get(runId ?? '') ?? { at: 0, pauseMs: times.lookAgainMs };
+      const { at, pauseMs } = woken.get(runId ?? '') ?? { at: 0, pauseMs: lookAgainMs };
       if (runId === undefined || at > now || !(await isWaiting(runId))) continue;
       const next = Math.min(2 * pauseMs, WAKE_AGAIN_MOST_MS);
       woken.set(runId, { at: now + pauseMs, pauseMs: next });

@@ -20,8 +20,8 @@ export interface Due {
   drop: (session: DueSession) => Promise<void>;
   /** A page of a shard's list, oldest first, due or not. */
   listed: (list: DueList, shard: number, from: number, most: number) => Promise<string[]>;
-  /** Returns true if this holder may query closed workflows for the next `forMs`. */
-  leaseClosed: (holder: string, forMs: number) => Promise<boolean>;
+  /** Returns true if this holder may do that work of the fleet for the next `forMs`. */
+  leaseWork: (work: string, holder: string, forMs: number) => Promise<boolean>;
 }
 
 /**

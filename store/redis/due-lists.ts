@@ -66,6 +66,6 @@ export function createDueLists(context: RedisContext, fleet = ''): Due {
     },
     listed: (list, shard, from, most) =>
       redis.zrangebyscore(keys.due(fleet, shard)[list], '-inf', '+inf', 'LIMIT', from, most),
-    leaseClosed: (holder, forMs) => lease(keys.closed(fleet), holder, forMs),
+    leaseWork: (work, holder, forMs) => lease(keys.work(fleet, work), holder, forMs),
   };
 }

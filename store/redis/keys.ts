@@ -102,8 +102,9 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
       const tag = `${prefix}:due:{${toKeyPart(fleet)}:${String(shard)}}`;
       return { urgent: `${tag}:urgent`, routine: `${tag}:routine`, lease: `${tag}:lease` };
     },
-    /** A fleet's lease for querying closed workflows. */
-    closed: (fleet: string) => `${prefix}:closed:{${toKeyPart(fleet)}}:lease`,
+    /** The lease of work that one process of a fleet does at a time. */
+    work: (fleet: string, work: string) =>
+      `${prefix}:work:{${toKeyPart(fleet)}}:${toKeyPart(work)}:lease`,
     /** A worker's lease: the key that expires, the registered attempts, the right to judge it, and notes about it. */
     lease: (namespace: string, holder: string) => {
       const tag = `${prefix}:lease:{${toKeyPart(namespace)}:${toKeyPart(holder)}}`;

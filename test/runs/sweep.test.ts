@@ -31,7 +31,7 @@ function openFindClosed(): () => Promise<void> {
   const { workflows, due } = runs;
   const { sessions } = stores.store;
   // The lease only paces the looks, so every look gets it here.
-  const store = { sessions, due: { ...due, leaseClosed: () => Promise.resolve(true) } };
+  const store = { sessions, due: { ...due, leaseWork: () => Promise.resolve(true) } };
   return createFindClosed({ store, workflows, holder: 'test', logger: { warn: () => undefined } });
 }
 
@@ -101,7 +101,7 @@ describe('the search for what nobody looks at', () => {
     workflows: Partial<Parameters<typeof createFindClosed>[0]['workflows']>,
   ): () => Promise<void> {
     return createFindClosed({
-      store: { ...stores.store, due: { ...runs.due, leaseClosed: () => Promise.resolve(true) } },
+      store: { ...stores.store, due: { ...runs.due, leaseWork: () => Promise.resolve(true) } },
       workflows: { ...IDLE_WORKFLOWS, ...workflows },
       holder: 'test',
       logger: { warn: () => undefined },

@@ -91,7 +91,7 @@ describe('names of what belongs to somebody', () => {
     gone: named(IDS, keys.gone),
     elsewhere: named(IDS, keys.elsewhere),
     due: named(PAIRS, ([fleet, of]) => keys.due(fleet, NAMES.indexOf(of))),
-    closed: named(NAMES, keys.closed),
+    work: named(PAIRS, ([fleet, work]) => keys.work(fleet, work)),
     lease: named(PAIRS, ([namespace, holder]) => keys.lease(namespace, holder)),
     leases: named(NAMES, keys.leases),
     waitingIndex: named(OWNERS, keys.waitingIndex),

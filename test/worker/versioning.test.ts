@@ -1,0 +1,113 @@
+import type { Client } from '@temporalio/client';
+import { TIMES } from '../../protocol/times.js';
+import { createMoveWaiting, type DeploymentConnection } from '../../worker/versioning.js';
+
+const LOOK_MS = TIMES.lookAgainMs;
+let current: string | undefined;
+let listed: string[];
+let waiting: (runId: string) => boolean;
+let isFree: boolean;
+let woken: string[];
+let leased: number[];
+let ended: AbortController;
+
+const connection = {
+  withDeadline: (_at: number, work: () => unknown) => work(),
+  workflowService: {
+    describeWorkerDeployment: () =>
+      Promise.resolve({
+        workerDeploymentInfo: {
+          routingConfig: { currentDeploymentVersion: { buildId: current ?? '' } },
+        },
+      }),
+  },
+} as unknown as DeploymentConnection;
+
+const client = {
+  options: { namespace: 'default' },
+  workflow: {
+    async *list({ query }: { query: string }) {
+      expect(query).toContain("TemporalWorkerDeploymentVersion = 'agents:v1'");
+      for (const workflowId of await Promise.resolve(listed)) yield { workflowId };
+    },
+  },
+} as unknown as Client;
+
+/** Sweeps once, and lets the pauses between its wakes pass. */
+let sweep: () => Promise<void>;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  current = 'v2';
+  listed = ['run:a:1-x', 'run:b:1-x'];
+  waiting = () => true;
+  isFree = true;
+  woken = [];
+  leased = [];
+  ended = new AbortController();
+  const version = { deploymentName: 'agents', buildId: 'v1' };
+  const move = createMoveWaiting(connection, client, version, {
+    wake: (runId) => {
+      woken.push(runId);
+      return Promise.resolve();
+    },
+    lease: (forMs) => {
+      leased.push(forMs);
+      return Promise.resolve(isFree);
+    },
+    isWaiting: (runId) => Promise.resolve(waiting(runId)),
+    signal: ended.signal,
+  });
+  sweep = async () => {
+    woken = [];
+    const swept = move();
+    await jest.advanceTimersByTimeAsync(2 * LOOK_MS);
+    await swept;
+  };
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+it('wakes the waiting runs of its build once another one is current', async () => {
+  waiting = (runId) => runId === 'b:1-x';
+  listed.push('of-another-application');
+  await sweep();
+  expect(woken).toEqual(['b:1-x']);
+});
+
+it.each([undefined, 'v1'])('wakes none while the current build is %s', async (build) => {
+  current = build;
+  await sweep();
+  expect(woken).toEqual([]);
+});
+
+it('leaves the runs to the process that holds the lease', async () => {
+  isFree = false;
+  await sweep();
+  expect([woken, leased]).toEqual([[], [LOOK_MS]]);
+});
+
+it('wakes twenty runs a second and ends when its lease does', async () => {
+  listed = Array.from({ length: 200 }, (_, n) => `run:s${String(n)}:1-x`);
+  await sweep();
+  expect(Math.abs(woken.length - LOOK_MS / 50)).toBeLessThanOrEqual(1);
+});
+
+it('wakes a run that did not move again, ever more rarely', async () => {
+  listed = ['run:a:1-x'];
+  const counts: number[] = [];
+  for (let n = 0; n < 16; n += 1) {
+    await sweep();
+    counts.push(woken.length);
+  }
+  // Each sweep here takes as long as two looks.
+  const expected = Array.from({ length: 16 }, (_, n) => ([0, 1, 2, 4, 8].includes(n) ? 1 : 0));
+  expect(counts).toEqual(expected);
+});
+
+it('stops when the worker ends', async () => {
+  ended.abort();
+  await sweep();
+  expect(woken).toEqual([]);
+});
