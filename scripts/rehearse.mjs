@@ -32,6 +32,9 @@ await runMain(async () => {
   if (!(await rehearse(startEngines, options))) process.exitCode = 1;
 });
 
+// After an error, conversations still wait for replies.
+process.exit();
+
 function asked(read) {
   try {
     return read();

@@ -86,15 +86,24 @@ function parseJson(text: string): unknown {
  * but it has no UTF-8 form, and the store cannot parse its JSON.
  */
 export function parseWellFormed(text: string): unknown {
-  return JSON.parse(text, /\\ud/i.test(text) ? toWellFormed : undefined);
+  const value: unknown = JSON.parse(text);
+  return /\\ud/i.test(text) ? toWellFormed(value) : value;
 }
 
-function toWellFormed(_name: string, value: unknown): unknown {
+/** Changes arrays in place, and copies an object only if it has changed: a reviver would cost several times more. */
+function toWellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    for (const [at, inner] of value.entries()) value[at] = toWellFormed(inner);
+    return value;
+  }
   const members = Object.entries(value);
-  if (members.every(([name]) => name.isWellFormed())) return value;
-  return Object.fromEntries(members.map(([name, inner]) => [name.toWellFormed(), inner]));
+  const made = members.map(([name, inner]) => [name.toWellFormed(), toWellFormed(inner)] as const);
+  const isSame = members.every(
+    ([name, inner], at) => name === made[at]?.[0] && inner === made[at][1],
+  );
+  return isSame ? value : Object.fromEntries(made);
 }
 
 function notJson(cause?: unknown): HelixError {

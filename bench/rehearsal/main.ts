@@ -154,9 +154,8 @@ export function readOptions(args: string[]): Options {
       beside: { type: 'string' },
     },
   });
-  const [minutes, sessions, waiting] = [values.minutes, values.sessions, values.waiting].map(
-    Number,
-  ) as [number, number, number];
+  const [minutes, sessions] = [Number(values.minutes), Number(values.sessions)];
+  const waiting = Number(values.waiting);
   if (!(minutes > 0)) throw new Error(`--minutes has to be a number above 0: ${values.minutes}`);
   if (!(sessions >= 1)) throw new Error(`--sessions has to be 1 or more: ${values.sessions}`);
   if (!(waiting >= 0)) throw new Error(`--waiting has to be 0 or more: ${values.waiting}`);

@@ -96,14 +96,15 @@ export function createDocuments(
   /** Reads all runs of a session, newest last; empty if it does not exist. */
   async function readRuns(sessionId: string): Promise<RunInfo[]> {
     checkStreamId(sessionId);
-    const stored = await look(sessionId, ({ record, runs, tree }) => {
+    const stored = await look(sessionId, (session) => {
+      const { record, runs } = session;
       if (record?.agent === undefined) return [];
       const newest = [record.run.id, summaryOf(record)] as const;
-      return [...new Map([newest, ...runs.all()])].map(([name, text]) => {
-        const { outputRef = '' } = JSON.parse(text) as { outputRef?: string };
-        const output = outputRef === '' ? undefined : tree.conversation.results.get(outputRef);
-        return { isRewind: name.startsWith(REWIND), text, output };
-      });
+      return [...new Map([newest, ...runs.all()])].map(([name, text]) => ({
+        isRewind: name.startsWith(REWIND),
+        text,
+        output: outputOf(session, text),
+      }));
     });
     const rewinds = stored.flatMap(({ isRewind, text }) =>
       isRewind ? (JSON.parse(text) as Dropped) : [],
@@ -211,7 +212,16 @@ export function createDocuments(
       },
     },
     runs: {
-      current: async (sessionId) => (await readRuns(sessionId)).at(-1) ?? null,
+      current: (sessionId) => {
+        checkStreamId(sessionId);
+        return look(sessionId, (session) => {
+          const { record, runs } = session;
+          if (record?.agent === undefined) return null;
+          const text = runs.get(record.run.id) ?? summaryOf(record);
+          // A rewind starts a run, so none has dropped the newest.
+          return toRunInfo(parseStored(text, 'run') as StoredRun, [], outputOf(session, text));
+        });
+      },
       list: async (sessionId) => {
         const runs = await readRuns(sessionId);
         return runs.length > 0 ? runs : notFound();
@@ -231,6 +241,12 @@ export const REWIND = 'rewind ';
 
 /** A stored run: its usage as numbers, its result by reference. */
 type StoredRun = Omit<RunInfo, 'usage'> & { usage?: Usage; outputRef?: string };
+
+/** Returns the result of a stored run as JSON. */
+function outputOf({ tree }: Session, text: string): string | undefined {
+  const { outputRef = '' } = JSON.parse(text) as { outputRef?: string };
+  return outputRef === '' ? undefined : tree.conversation.results.get(outputRef);
+}
 
 function toRunInfo(
   { usage, outputRef: _outputRef, ...run }: StoredRun,

@@ -73,7 +73,10 @@ describe.each(PROFILES)('$name, profile $profile', ({ library, profile }) => {
     await reading;
     await untilReady(chat);
     // The recordings are older than the mark of a cut reply in the log.
-    const messages = chat.messages.map(({ metadata: _cut, ...message }) => message);
+    const messages = chat.messages.map((message) => ({
+      ...message,
+      metadata: { ...(message.metadata as object | undefined), helixInterrupted: undefined },
+    }));
     return { messages, status: chat.status, error: chat.error?.message };
   }
 });

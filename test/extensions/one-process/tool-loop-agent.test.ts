@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { APICallError } from '@ai-sdk/provider';
 import {
   createAgentUIStream,
@@ -200,6 +201,36 @@ describe('a ToolLoopAgent of this runtime', () => {
     }
     expect(await agent.generate({ messages, userId: 'ann' })).toMatchObject({ text: 'Paid.' });
   });
+
+  it.each(['a prompt', 'an approval'])(
+    "hears nothing of another person's conversation while %s for it is checked",
+    async (what) => {
+      const stores = createMemoryStores();
+      const { sessions } = stores.store;
+      const checking = new AsyncLocalStorage<Promise<void>>();
+      const read: typeof sessions.read = async (id) => {
+        await checking.getStore();
+        return sessions.read(id);
+      };
+      const store = { ...stores.store, sessions: { ...sessions, read } };
+      const script = sayInTurn(PAYS, [...text('Paid.'), ...finish()]);
+      const { agent } = open(script, { stores: { ...stores, store } });
+      const { sessionId, content } = await agent.generate({ prompt: 'Pay.', userId: 'ann' });
+      const messages = [approve(approvalIn(content))];
+      const asked = what === 'a prompt' ? { prompt: 'Show me.', sessionId } : { messages };
+      const heard: unknown[] = [];
+      const onStepEnd = (step: unknown) => heard.push(step);
+      let go = (): void => undefined;
+      const gone = new Promise<void>((resolve) => (go = resolve));
+      const stealing = checking.run(gone, () =>
+        agent.generate({ ...asked, userId: 'eve', onStepEnd }),
+      );
+      await agent.generate({ messages, userId: 'ann' });
+      go();
+      await expect(stealing).rejects.toMatchObject({ code: 'not_found' });
+      expect(heard).toEqual([]);
+    },
+  );
 
   it('leaves the conversation of a tenant alone, whose user has the same name', async () => {
     const stores = createMemoryStores();
