@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { TIMES } from '../../protocol/times.js';
+import { TIMES } from '../../protocol/limits.js';
 import { createMoveWaiting, type DeploymentConnection } from '../../worker/versioning.js';
 
 const LOOK_MS = TIMES.lookAgainMs;
