@@ -1,6 +1,9 @@
 const { statSync } = require('node:fs');
 
-/** Folders of `test/` whose files wait for processes, longest first; all other files are short. */
+/**
+ * Folders of `test/` whose files wait for processes, longest first. All other files are in one group, in which those
+ * that wait for Temporal run beside those that compute.
+ */
 const LONG = [
   'clients/',
   'states/',
@@ -10,9 +13,6 @@ const LONG = [
   'e2e/',
   'ops/',
   'page/',
-  'runs/',
-  'workflows/',
-  'ai-sdk/',
 ];
 
 /** Orders files so that no process is left alone with a long one at the end. */
