@@ -1,3 +1,4 @@
+import type { RequestHandler } from 'express';
 import { notFound, requireAllowed } from '../../ai-sdk/index.js';
 import { defineRoute, type Identity, type Route, type RouteDeps } from '../../api/extension.js';
 import type { Extension } from '../../extension.js';
@@ -7,10 +8,9 @@ import {
   ReceiverTestReply,
 } from '../../protocol/operator.js';
 import type { Deliveries } from '../../runs/extension.js';
-import { createDecidePages } from './decide.js';
 import { loadJose } from './decide-links.js';
 import { createDeliveries } from './deliveries.js';
-import { toNotifySettings, type NotifyOptions } from './settings.js';
+import { toNotifySettings, type NotifyOptions, type NotifySettings } from './settings.js';
 
 export type { MayStillDecide, NotifyOptions, ReceiverInput } from './settings.js';
 
@@ -43,9 +43,17 @@ export function notices(options?: NotifyOptions): Extension {
       return (await import('./activities.js')).createNoticeWork(host, settings);
     },
     ...(settings.linkKeys.length > 0 && {
-      pages: (deps) => [createDecidePages(deps, settings)],
+      pages: (deps) => [decidePages(deps, settings)],
     }),
   };
+}
+
+/** Loads the pages for the API only, since a worker needs no web server. */
+function decidePages(deps: RouteDeps, settings: NotifySettings): RequestHandler {
+  const loaded = import('./decide.js').then(({ createDecidePages }) =>
+    createDecidePages(deps, settings),
+  );
+  return async (request, response, next) => (await loaded)(request, response, next);
 }
 
 /** Routes that list and test the receivers of a tenant. Undelivered notices are failed workflows in Temporal. */

@@ -8,6 +8,7 @@ import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import type { StagedChanges } from '../contract/documents.js';
+import { corrupt } from './corrupt.js';
 
 /** A lone surrogate as JSON.stringify writes it. Escaped backslashes before it are skipped. */
 const LONE_SURROGATE = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
@@ -168,11 +169,4 @@ export function parseRow(text: string | undefined, what: string): Row {
   const row = parseStored(text, what) as Row;
   if (row.role === 'user' && row.hidden === false) delete row.hidden;
   return row;
-}
-
-export function corrupt(what: string, cause?: unknown): HelixError {
-  return new HelixError('corrupt_record', 'A stored record cannot be read.', {
-    detail: { what },
-    cause,
-  });
 }

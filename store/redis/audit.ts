@@ -9,7 +9,8 @@ import type {
   AuditVerdict,
   ChainedEntry,
 } from '../contract/audit.js';
-import { corrupt, parseStored } from '../record/stored-json.js';
+import { corrupt } from '../record/corrupt.js';
+import { parseStored } from '../record/stored-json.js';
 import {
   chainOn,
   checkChain,

@@ -1,5 +1,5 @@
 import { HelixError } from '../../protocol/errors.js';
-import { corrupt } from '../record/stored-json.js';
+import { corrupt } from '../record/corrupt.js';
 
 /** Replies with which Redis temporarily refuses a command. */
 const NOT_NOW =

@@ -6,7 +6,7 @@ import type { Read } from '../commands.js';
 import type { RedisContext } from '../context.js';
 import { isLackOfRights } from '../errors.js';
 import type { SessionKeys } from '../keys.js';
-import { corrupt } from '../../record/stored-json.js';
+import { corrupt } from '../../record/corrupt.js';
 
 const ID = /^\d+-0$/;
 
