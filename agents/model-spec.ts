@@ -1,9 +1,6 @@
-import type * as Anthropic from '@ai-sdk/anthropic';
-import type * as Google from '@ai-sdk/google';
-import type * as OpenAI from '@ai-sdk/openai';
-import type * as OpenAICompatible from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { wrapLanguageModel } from 'ai';
+import type { wrapLanguageModel } from 'ai';
+import { resolveModel } from './model.js';
 import { createScriptedModel } from './scripted/scripted-model.js';
 import { isMissing } from '../protocol/errors.js';
 
@@ -44,19 +41,38 @@ export async function createModel(
   if (!spec || spec === 'scripted') return createScriptedModel();
   // Split at the first colon only: ids may contain colons.
   const [, name = '', id = ''] = /^([^:]*):(.+)$/s.exec(spec) ?? [];
-  if (!isProviderName(name)) {
-    const known = Object.keys(KNOWN_PROVIDERS).map((known) => `${known}:<id>`);
+  if (!NAME.test(name)) {
+    const known = Object.keys(KNOWN).map((known) => `${known}:<id>`);
     throw new ModelConfigurationError(
       'MODEL',
       `MODEL is "${spec}"; it must be one of scripted, ${known.join(', ')}, or <name>:<id> of a package @ai-sdk/<name>.`,
     );
   }
-  const provider = Object.hasOwn(KNOWN_PROVIDERS, name) ? KNOWN_PROVIDERS[name] : undefined;
-  if (provider === undefined) return createModelOfAny({ spec, name, id }, env, load);
-  provider.check(env);
-  const release = `${provider.package}@${String(provider.major)}`;
-  const exported = await loadProvider(spec, { name: provider.package, release }, load);
-  return provider.create(exported as never, id, env);
+  const known = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+  const { prefix = name.toUpperCase().replaceAll('-', '_'), needs, major, more } = known ?? {};
+  if (needs !== undefined) requireValue(env, `${prefix}_${needs}`);
+  const apiKey = env[`${prefix}_API_KEY`];
+  const baseURL = readUrl(env, `${prefix}_BASE_URL`);
+  const settings = { ...(apiKey && { apiKey }), ...(baseURL && { baseURL }), ...more };
+  const create = factoryIn(await loadProvider(spec, { name, major }, load), prefix);
+  if (create === undefined) throw noLanguageModels(spec, name);
+  const modelWith = (own: object): Model => {
+    const provider = create({ ...settings, ...own });
+    // The chat API keeps a step's history as plain messages. OpenAI's responses API refers back to
+    // stored items, which would tie a conversation to the provider's memory.
+    return provider.chat === undefined ? provider.languageModel(id) : provider.chat(id);
+  };
+  try {
+    const model = modelWith({});
+    if (!SIGNS_IN.includes(name)) await expectRequest(modelWith({ fetch: sendNothing }));
+    return resolveModel(model);
+  } catch (cause) {
+    if (isErrorOf(cause, ['AI_NoSuchModelError'])) throw noLanguageModels(spec, name, cause);
+    if (!isErrorOf(cause, LACKS)) throw cause;
+    const [reason = ''] = cause.message.trim().split('\n');
+    const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/.exec(cause.message)?.[0] ?? 'MODEL';
+    throw new ModelConfigurationError(variable, `MODEL is "${spec}": ${reason}`, { cause });
+  }
 }
 
 /** Environment of a model spec: keys and addresses of providers, by variable. */
@@ -113,50 +129,37 @@ const LACKS = ['AI_LoadAPIKeyError', 'AI_LoadSettingError', 'GatewayAuthenticati
 /** Providers whose key is a token that they request from the cloud over the network. */
 const SIGNS_IN = ['google-vertex'];
 
-/** Returns true if `@ai-sdk/<name>` is a valid package name. */
-function isProviderName(name: string): boolean {
-  return NAME.test(name);
+interface KnownProvider {
+  /** Release line that the package's range of optional peers names. */
+  major: number;
+  /** Prefix of its variables. Default: its name. */
+  prefix?: string;
+  /** Variable that must be set. */
+  needs: 'API_KEY' | 'BASE_URL';
+  /** Further settings. */
+  more?: object;
 }
 
 /**
- * Creates a model of any installed package `@ai-sdk/<name>`. Key and address come from
- * `<NAME>_API_KEY` and `<NAME>_BASE_URL` if set; otherwise the package reads its own variables.
- *
- * @throws ModelConfigurationError
+ * Providers whose packages are optional peers of ours, by the prefix of `MODEL` before its colon. Key
+ * and address of any other provider come from `<NAME>_API_KEY` and `<NAME>_BASE_URL` if set;
+ * otherwise the package reads its own variables.
  */
-async function createModelOfAny(
-  { spec, name, id }: { spec: string; name: string; id: string },
-  env: ModelEnvironment,
-  load: LoadPackage,
-): Promise<LanguageModelV4> {
-  const prefix = name.toUpperCase().replaceAll('-', '_');
-  const apiKey = env[`${prefix}_API_KEY`];
-  const baseURL = readUrl(env, `${prefix}_BASE_URL`);
-  const settings = { ...(apiKey && { apiKey }), ...(baseURL && { baseURL }) };
-  const exported = await loadProvider(spec, { name: `@ai-sdk/${name}` }, load);
-  const create = factoryIn(exported, name);
-  if (create === undefined) throw noLanguageModels(spec, name);
-  const modelWith = (more: object): Model => {
-    const provider = create({ ...settings, ...more });
-    // The history is messages and not the provider's memory, as with OpenAI itself.
-    return provider.chat === undefined ? provider.languageModel(id) : provider.chat(id);
-  };
-  try {
-    const model = modelWith({});
-    if (!SIGNS_IN.includes(name)) await expectRequest(modelWith({ fetch: sendNothing }));
-    return wrapLanguageModel({ model, middleware: [] });
-  } catch (cause) {
-    if (isErrorOf(cause, ['AI_NoSuchModelError'])) throw noLanguageModels(spec, name, cause);
-    if (!isErrorOf(cause, LACKS)) throw cause;
-    const [reason = ''] = cause.message.trim().split('\n');
-    const variable = /\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/.exec(cause.message)?.[0] ?? 'MODEL';
-    throw new ModelConfigurationError(variable, `MODEL is "${spec}": ${reason}`, { cause });
-  }
-}
+const KNOWN: Readonly<Record<string, KnownProvider>> = {
+  openai: { major: 4, needs: 'API_KEY' },
+  anthropic: { major: 4, needs: 'API_KEY' },
+  google: { major: 4, needs: 'API_KEY', prefix: 'GOOGLE_GENERATIVE_AI' },
+  // Local servers accept requests without a key.
+  'openai-compatible': {
+    major: 3,
+    needs: 'BASE_URL',
+    more: { name: 'openai-compatible', includeUsage: true },
+  },
+};
 
-/** Finds the factory regardless of case: `createDeepSeek` in `@ai-sdk/deepseek`. */
-function factoryIn(exported: unknown, name: string): Create | undefined {
-  const wanted = `create${name.replaceAll('-', '')}`;
+/** Finds the factory regardless of case: `createDeepSeek` for `DEEPSEEK`. */
+function factoryIn(exported: unknown, prefix: string): Create | undefined {
+  const wanted = `create${prefix.replaceAll('_', '').toLowerCase()}`;
   const found = Object.entries(exported ?? {}).find(([key]) => key.toLowerCase() === wanted);
   return typeof found?.[1] === 'function' ? (found[1] as Create) : undefined;
 }
@@ -195,90 +198,19 @@ type LoadPackage = (name: string) => Promise<unknown>;
 const loadInstalled: LoadPackage = (name) =>
   import(/* webpackIgnore: true */ /* turbopackIgnore: true */ /* @vite-ignore */ name);
 
-/**
- * Loads the exports of a provider's package.
- *
- * @param release npm package to install if it is missing, `<name>@<major>` or its name alone
- * @throws ModelConfigurationError with the install command
- */
+/** Loads the exports of a package. @throws ModelConfigurationError with the install command */
 async function loadProvider(
   spec: string,
-  { name, release = name }: { name: string; release?: string },
+  { name, major }: { name: string; major: number | undefined },
   load: LoadPackage,
 ): Promise<unknown> {
+  const wanted = `@ai-sdk/${name}`;
   try {
-    return await load(name);
+    return await load(wanted);
   } catch (cause) {
-    if (!isMissing(cause, name)) throw cause;
-    const install = `npm install ${release}`;
+    if (!isMissing(cause, wanted)) throw cause;
+    const install = `npm install ${wanted}${major === undefined ? '' : `@${String(major)}`}`;
     const message = `MODEL is "${spec}", and its package is not installed. Run: ${install}`;
     throw new ModelConfigurationError('MODEL', message, { install, cause });
   }
-}
-
-/** A provider whose package is an optional peer of ours. */
-interface KnownProvider {
-  package: string;
-  major: number;
-  /** @throws ModelConfigurationError */
-  check: (env: ModelEnvironment) => void;
-  create: (provider: never, id: string, env: ModelEnvironment) => LanguageModelV4;
-}
-
-/** Providers by the prefix of `MODEL`, before its colon. */
-const KNOWN_PROVIDERS: Readonly<Record<string, KnownProvider>> = {
-  openai: {
-    package: '@ai-sdk/openai',
-    major: 4,
-    check: checkOf('OPENAI'),
-    // The chat API keeps a step's history as plain messages. The responses API refers back to
-    // stored items, which would tie a conversation to the provider's memory.
-    create: ({ createOpenAI }: typeof OpenAI, id, env) =>
-      createOpenAI(settingsOf('OPENAI', env)).chat(id),
-  },
-  anthropic: {
-    package: '@ai-sdk/anthropic',
-    major: 4,
-    check: checkOf('ANTHROPIC'),
-    create: ({ createAnthropic }: typeof Anthropic, id, env) =>
-      createAnthropic(settingsOf('ANTHROPIC', env)).languageModel(id),
-  },
-  google: {
-    package: '@ai-sdk/google',
-    major: 4,
-    check: checkOf('GOOGLE_GENERATIVE_AI'),
-    // Older releases have this name too.
-    create: ({ createGoogleGenerativeAI }: typeof Google, id, env) =>
-      createGoogleGenerativeAI(settingsOf('GOOGLE_GENERATIVE_AI', env)).languageModel(id),
-  },
-  'openai-compatible': {
-    package: '@ai-sdk/openai-compatible',
-    major: 3,
-    // Local servers accept requests without a key.
-    check: (env) => {
-      requireValue(env, 'OPENAI_COMPATIBLE_BASE_URL');
-      readUrl(env, 'OPENAI_COMPATIBLE_BASE_URL');
-    },
-    create: ({ createOpenAICompatible }: typeof OpenAICompatible, id, env) =>
-      createOpenAICompatible({
-        name: 'openai-compatible',
-        baseURL: readUrl(env, 'OPENAI_COMPATIBLE_BASE_URL') ?? '',
-        ...(env['OPENAI_COMPATIBLE_API_KEY'] && { apiKey: env['OPENAI_COMPATIBLE_API_KEY'] }),
-        includeUsage: true,
-      }).chatModel(id),
-  },
-};
-
-function checkOf(prefix: string): KnownProvider['check'] {
-  return (env) => {
-    requireValue(env, `${prefix}_API_KEY`);
-    readUrl(env, `${prefix}_BASE_URL`);
-  };
-}
-
-function settingsOf(
-  prefix: string,
-  env: ModelEnvironment,
-): { apiKey: string | undefined; baseURL: string | undefined } {
-  return { apiKey: env[`${prefix}_API_KEY`], baseURL: readUrl(env, `${prefix}_BASE_URL`) };
 }

@@ -20,7 +20,7 @@ export function resolveModel(
   if (object.specificationVersion === 'v4' && wrapped.get(object) === middleware) return object;
   // Needed even without middleware: the wrapper lifts older versions.
   const lifted = wrapLanguageModel({ model: object, middleware: [...middleware] });
-  if (object.specificationVersion !== 'v4') older.add(lifted);
+  if (object.specificationVersion !== 'v4' || older.has(object)) older.add(lifted);
   wrapped.set(lifted, middleware);
   return lifted;
 }
