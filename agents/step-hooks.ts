@@ -202,14 +202,17 @@ export type PrepareStep = (
   options: PrepareStepOptions,
 ) => PreparedStep | undefined | Promise<PreparedStep | undefined>;
 
-/**
- * Returns a `prepareStep`'s changes without undefined fields.
- *
- * @throws DefinitionError for fields that would silently have no effect, and for wrong values
- */
-export function checkPreparedStep(returned: PreparedStep): PreparedStep {
-  const set = Object.entries(returned).filter(([, value]) => value !== undefined);
-  const changes: PreparedStep = Object.fromEntries(set);
+/** Returns the fields that are set, under their newer names. */
+export function toChanges(returned: PreparedStep | undefined): PreparedStep {
+  const { system, instructions = system, ...others } = returned ?? {};
+  return Object.fromEntries(
+    Object.entries({ ...others, instructions }).filter(([, value]) => value !== undefined),
+  );
+}
+
+/** @throws DefinitionError for fields that would silently have no effect, and for wrong values */
+export function checkPreparedStep(returned: PreparedStep | undefined): PreparedStep {
+  const changes = toChanges(returned);
   assertSettings(Fields, changes, { call: 'prepareStep' });
   return changes;
 }

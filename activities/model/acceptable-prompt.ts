@@ -6,6 +6,7 @@ import type {
   LanguageModelV4ToolResultOutput,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
+import { providerOf } from '../../agents/model.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { AssistantPart, AssistantRow, Row } from '../../protocol/rows.js';
 import { pairCalls } from './prepare-messages.js';
@@ -272,9 +273,7 @@ function toAcceptableFile<Part extends FilePart>(part: Part, rules: Rules): Part
     .replace(/^image\/jpg$/, 'image/jpeg');
   const { data } = part;
   if (data.type === 'reference') {
-    const isKnown = [model.provider.split('.')[0] ?? '', family ?? ''].some(
-      (name) => name in data.reference,
-    );
+    const isKnown = [providerOf(model), family ?? ''].some((name) => name in data.reference);
     return isKnown || family === undefined ? part : sentence(part, 'is kept by another provider.');
   }
   if (data.type === 'data' && data.data.length === 0) return sentence(part, 'is empty.');

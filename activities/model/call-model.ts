@@ -10,7 +10,14 @@ import { cutOf, orAborted } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
 import { checkInput, parseInput } from './call-input.js';
 import { HOOK_MS } from './finish-hooks.js';
-import type { Ask, ClaimedStep, ModelCall, ModelRequest, StepMiddleware } from './middleware.js';
+import type {
+  Ask,
+  ClaimedStep,
+  ModelCall,
+  ModelRequest,
+  RequestTimes,
+  StepMiddleware,
+} from './middleware.js';
 import {
   RequestFault,
   STALLED,
@@ -32,7 +39,7 @@ export const failures: StepMiddleware =
       // A cut call is no failure of the provider.
       if (cutOf(attempt) !== undefined) return { request };
       warn('model call failed', error);
-      return { request, failure: toProviderFailure(error, request.isReplying) };
+      return { request, failure: toProviderFailure(error, request.times?.firstMs !== undefined) };
     }
   };
 
@@ -43,22 +50,18 @@ export const failures: StepMiddleware =
  */
 export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
   return async (request) => {
-    const { call, reply, step, choice, listeners } = request;
+    const { call, reply, step, choice } = request;
     const { chunks } = step;
     if (call === undefined) throw new Error('nothing was prepared to ask');
+    const times = (request.times ??= { at: Date.now(), beganMs: performance.now() });
+    step.progress.model = call.model.modelId;
     const takeId = createIdTaker(store.calls, step);
     const noteInput = createInputNotes(step, call, reply);
     const pace = createPace(step, choice);
-    let hasSpoken = false;
     try {
       for await (const part of partsOf(call, pace.signal)) {
         pace.hear(part);
-        const isDelta = 'delta' in part;
-        if (!isDelta || !hasSpoken) {
-          request.isReplying = true;
-          for (const listener of listeners) listener.part?.(part);
-        }
-        hasSpoken ||= isDelta;
+        noteTime(times, part);
         if (part.type === 'error') throw part.error;
         const callId = callIdOf(part);
         if (callId !== undefined && takeId !== undefined) {
@@ -83,6 +86,23 @@ export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
     if (finish === undefined || finish.reason === 'error') throw new RequestFault(STREAM_CUT);
     return { request };
   };
+}
+
+const OUTPUT: ReadonlySet<Part['type']> = new Set([
+  'text-delta',
+  'reasoning-delta',
+  'tool-input-delta',
+  'tool-call',
+  'file',
+  'reasoning-file',
+]);
+
+function noteTime(times: RequestTimes, { type }: Part): void {
+  if (times.outputMs !== undefined && type !== 'finish') return;
+  const ms = performance.now() - times.beganMs;
+  times.firstMs ??= ms;
+  if (OUTPUT.has(type)) times.outputMs ??= ms;
+  if (type === 'finish') times.finishMs = ms;
 }
 
 /** Returns the provider's id of a call that begins with this part. */

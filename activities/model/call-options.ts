@@ -5,6 +5,7 @@ import type {
   LanguageModelV4ProviderTool,
   LanguageModelV4ToolChoice,
 } from '@ai-sdk/provider';
+import { mergeObjects } from 'ai/internal';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import {
   Sampling,
@@ -14,7 +15,7 @@ import {
 } from '../../agents/llm-settings.js';
 import type { PreparedStep, CompactionRecord, Instructions } from '../../agents/step-hooks.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
-import { isOlderModel, resolveModel } from '../../agents/model.js';
+import { isOlderModel, providerOf, resolveModel } from '../../agents/model.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Eased, Row, ToolRow, UserRow } from '../../protocol/rows.js';
 import type { Files } from '../../store/contract/files.js';
@@ -69,7 +70,7 @@ export async function toModelCall(
   const own = typeof systemPrompt === 'function' ? systemPrompt(state) : systemPrompt;
   const { sessionId, runId, step, forceFinish = false } = ref;
   const resolve = (given: AgentModel): LanguageModelV4 => resolveModel(given, agent.middleware);
-  const [provider = ''] = resolve(choice.model).provider.split('.');
+  const provider = providerOf(resolve(choice.model));
   // Only the log gets the error: it may hold facts that the model must not see.
   const failed = (error: unknown, { toolName, toolCallId }: ToolRow): void => {
     const message = 'a result was not put into words for the model';
@@ -97,7 +98,7 @@ export async function toModelCall(
     compaction: compactions?.record(rowOf, { pricing }) ?? NO_COMPACTION,
   };
   const { messages, changes } = await prepareMessages(agent, all, scope, signal);
-  const instructions = changes.instructions ?? changes.system ?? own;
+  const instructions = changes.instructions ?? own;
   const tools = forceFinish ? [] : toActive(agent, changes);
   // A model that `prepareStep` chose replaces the first model only, not the fallbacks.
   const model = resolve(turn.index > 0 ? choice.model : (changes.model ?? choice.model));
@@ -105,7 +106,7 @@ export async function toModelCall(
   // A model that writes the output format gets no other tools if it has none, as in the AI SDK.
   const isWritten = format.responseFormat !== undefined && tools.length === 0;
   const offered = isWritten ? {} : await toToolOptions(agent, tools, changes, forceFinish);
-  const providerOptions = mergeOptions(llmConfig.providerOptions, changes.providerOptions);
+  const providerOptions = mergeObjects(llmConfig.providerOptions, changes.providerOptions);
   const isForeign = foreignTo(model, rows);
   const told: Omit<Asked, 'isForeign'> = {
     model: {
@@ -115,7 +116,7 @@ export async function toModelCall(
     },
     tools: offered.tools?.map(({ name }) => name) ?? [],
     forceFinish,
-    takesAllFiles: providerOptions['openai']?.['passThroughUnsupportedFiles'] === true,
+    takesAllFiles: providerOptions?.['openai']?.['passThroughUnsupportedFiles'] === true,
   };
   const given = toSystemMessages(instructions).concat(messages);
   const toAccepted = (eased: Eased | undefined): LanguageModelV4Prompt => {
@@ -184,17 +185,6 @@ function withinCost(
   if (maxOutputUsd === undefined || price === 0) return {};
   const most = Math.max(1, Math.floor((maxOutputUsd * 1_000_000) / price));
   return { maxOutputTokens: Math.min(most, wanted ?? most) };
-}
-
-function mergeOptions(
-  own: PreparedStep['providerOptions'] = {},
-  more: PreparedStep['providerOptions'] = {},
-): NonNullable<Options['providerOptions']> {
-  const merged = { ...own };
-  for (const [provider, options] of Object.entries(more)) {
-    merged[provider] = { ...merged[provider], ...options };
-  }
-  return merged;
 }
 
 function toActive(agent: AgentDefinition, changes: PreparedStep): readonly ToolDefinition[] {

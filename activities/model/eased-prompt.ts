@@ -25,8 +25,7 @@ export function easedOf(rows: readonly Row[], modelId: string): Eased | undefine
 export const easing: StepMiddleware =
   ({ attempt, warn }) =>
   async (request, next) => {
-    const { call, reply, isLast, listeners } = request;
-    if (call !== undefined) for (const listener of listeners) listener.asked?.(call);
+    const { reply, isLast } = request;
     for (let times = 1; ; times += 1) {
       try {
         return await next(request);

@@ -36,8 +36,7 @@ export function toRequest(
     isLast: turn.index >= models.length - 1,
     used,
     reply,
-    isReplying: false,
-    listeners: [],
+    recorded: [],
   };
 }
 
@@ -91,7 +90,7 @@ export function fallback({ store, logger }: ActivityDeps): StepMiddleware {
           now: Date.now(),
         });
         progress.failures = owned(discarded).failures;
-        for (const listener of request.listeners) listener.recorded?.(usage);
+        for (const tell of request.recorded) tell(usage);
         if (isLong) {
           throw new AttemptFailure('the model provider fails and is asked again later', {
             type: 'provider_wait',

@@ -10,7 +10,7 @@ import type { ModelChoice, Pricing } from '../../agents/llm-settings.js';
 import type { StepRef } from '../../protocol/activities.js';
 import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { Answered, Compaction, Eased, Row } from '../../protocol/rows.js';
+import type { Compaction, Eased, Row } from '../../protocol/rows.js';
 import type { Writer } from '../../store/contract/log.js';
 import type { RunUsage } from '../../store/contract/runs.js';
 import type { ClaimResult, Fallback } from '../../store/contract/steps.js';
@@ -81,29 +81,18 @@ export interface Compactions {
   usage: () => RunUsage | undefined;
 }
 
-/** A finished request with its time and recorded usage. */
-export interface TimedCall {
-  provider: string;
-  model: string;
-  /** ms since the epoch. */
-  beganAt: number;
-  ms: number;
-  /** Time until the first part of the reply, ms. */
-  firstMs: number | undefined;
+/** Times of a request, which begin as the model is asked; a retry with a shorter prompt is included. */
+export interface RequestTimes {
+  /** Beginning, ms since the epoch, and by the clock of `performance`. */
+  at: number;
+  beganMs: number;
+  /** Time until the first part, the first output, the finish part, and the end, ms. */
+  firstMs?: number;
+  outputMs?: number;
+  finishMs?: number;
+  ms?: number;
   /** Error code, if the provider failed. */
-  code: string | undefined;
-  usage: RunUsage | undefined;
-}
-
-/** Receives the events of one request to a model. */
-export interface RequestListener {
-  /** Called as the request begins. */
-  asked?: (call: ModelCall) => void;
-  /** Called for each part before it is written, but only for the first delta. */
-  part?: (part: LanguageModelV4StreamPart) => void;
-  /** Called once the record has the usage. */
-  recorded?: (usage: RunUsage | undefined) => void;
-  timed?: (call: TimedCall) => void;
+  code?: string;
 }
 
 /** One request of a step to one of its models; each middleware adds its fields. */
@@ -118,15 +107,14 @@ export interface ModelRequest {
   /** Usage of the run before this request. */
   used: RunUsage | undefined;
   reply: StepReply;
-  /** True once the model has begun to reply. */
-  isReplying: boolean;
-  listeners: RequestListener[];
+  /** Functions that are called once the record has the request's usage. */
+  recorded: ((usage: RunUsage | undefined) => void)[];
   /** Set once the request is prepared. */
   call?: ModelCall;
+  /** Set once the model is asked. */
+  times?: RequestTimes;
   /** Summaries that the attempt uses. */
   compactions?: Compactions;
-  /** Returns the provider's report on its reply. */
-  answered?: () => Answered | undefined;
   /** Stores files that are too large for the stream. */
   keepFile?: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
 }

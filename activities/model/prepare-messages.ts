@@ -50,7 +50,7 @@ export async function prepareMessages(
       initialMessages: messages.slice(0, initial),
       responseMessages: messages.slice(initial),
     };
-    const returned = (await orAborted(prepareStep(options), signal)) ?? {};
+    const returned = await orAborted(prepareStep(options), signal);
     const { messages: chosen, ...changes } = checkPreparedStep(returned);
     if (chosen === undefined) return { messages: prompt, changes };
     const kept = pairCalls(await toPromptMessages(chosen));

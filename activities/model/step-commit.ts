@@ -3,7 +3,7 @@ import type { Interruption } from '../../protocol/chunk.js';
 import { FINISH_TOOL_NAME, formatApprovalId, formatCheckpointId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { isCarriedOut, toPartialInput } from '../../protocol/reply-fold.js';
-import type { AssistantPart, AssistantRow, Row } from '../../protocol/rows.js';
+import type { Answered, AssistantPart, AssistantRow, Row } from '../../protocol/rows.js';
 import type { CallRef, StepOutcome } from '../../protocol/run.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import {
@@ -246,7 +246,7 @@ export function createStepCommit(
       }),
     );
     if (result.kind === 'committed' || result.kind === 'steered') {
-      for (const listener of request.listeners) listener.recorded?.(usage);
+      for (const tell of request.recorded) tell(usage);
     }
     switch (result.kind) {
       case 'committed':
@@ -268,7 +268,7 @@ export function createStepCommit(
     const kept = readsSteps(agent) && {
       usage: finished?.usage,
       finishReason: finished?.reason,
-      answered: request.answered?.(),
+      answered: toAnswered(request),
     };
     const { messageId } = claim;
     return { role: 'assistant', messageId, runId, step, parts: made, ...kept };
@@ -290,6 +290,16 @@ function toNotes(
     ...(parts.some(isBound) && { model: { provider, modelId } }),
     ...(call.eased !== undefined && { eased: call.eased }),
   };
+}
+
+/** Returns the provider's report on its reply; undefined if the model was not asked. */
+function toAnswered({ call, times, reply }: ModelRequest): Answered | undefined {
+  if (call === undefined || times === undefined) return undefined;
+  const { provider, modelId } = call.model;
+  const { at, finishMs, outputMs } = times;
+  const round = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms));
+  const took = { ms: round(finishMs), firstMs: round(outputMs) };
+  return { provider, modelId, at, ...took, ...reply.reported };
 }
 
 function textOf({ fold }: StepReply): string {

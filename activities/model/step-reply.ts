@@ -27,6 +27,7 @@ import {
 } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { CallIds, startOf } from './call-ids.js';
+import { toReported, type Reported } from './reported.js';
 import { ReplyBlocks, storableOf, WholeCharacters, type ChunkFields } from './reply-blocks.js';
 
 /** A stored file, or the reason that it was not stored. */
@@ -72,7 +73,9 @@ export interface StepReply {
   deferredCalls: ReadonlySet<string>;
   /** Returns true once the reply has shown something. */
   begun: () => boolean;
-  /** Returns the provider's report, once it has sent its finish part. */
+  /** Facts that the provider has reported so far. */
+  reported: Reported;
+  /** Returns the provider's usage and reason, once it has sent its finish part. */
   finish: () => { reason: FinishReason; usage: Usage } | undefined;
 }
 
@@ -98,6 +101,7 @@ export function createStepReply(
   let finish: ReturnType<StepReply['finish']>;
   let begun = false;
   let preliminaryBytes = 0;
+  const reported: Reported = {};
 
   const toChunk = (fields: ChunkFields): StreamChunk => ({ ...fields, ...base, timestamp: now() });
 
@@ -265,7 +269,12 @@ export function createStepReply(
       case 'reasoning-file':
       case 'custom':
         return keepUnseen(part, kept);
+      case 'stream-start':
+      case 'response-metadata':
+        Object.assign(reported, toReported(part));
+        return [];
       case 'finish': {
+        Object.assign(reported, toReported(part));
         const reason = toFinishReason(part.finishReason.unified);
         finish = { reason, usage: toUsage(part.usage) };
         return blocks.endAll();
@@ -283,6 +292,7 @@ export function createStepReply(
     calls,
     deferredCalls,
     begun: () => begun,
+    reported,
     finish: () => finish,
   };
 }

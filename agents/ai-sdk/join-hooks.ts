@@ -1,6 +1,12 @@
 import type { FlexibleSchema } from 'ai';
+import { mergeObjects } from 'ai/internal';
 import { DefinitionError } from '../definition-error.js';
-import type { PreparedStep, PrepareStep, PrepareStepOptions } from '../step-hooks.js';
+import {
+  toChanges,
+  type PreparedStep,
+  type PrepareStep,
+  type PrepareStepOptions,
+} from '../step-hooks.js';
 import { Sampling } from '../llm-settings.js';
 import { withContexts, type AgentContexts } from './contexts.js';
 import { toToolSchema } from './tool-schema.js';
@@ -61,11 +67,11 @@ export function toPrepareStep(
     // It gets the initial messages, as in the AI SDK; the reply so far is appended later.
     const given = { ...settings, ...(await read(step)), messages: step.initialMessages };
     const returned = (await (prepareCall as PrepareCall)(given)) as typeof given | undefined;
-    const { messages: initial, ...others } = toChanges(returned ?? given, given, agent);
+    const { messages: initial, ...others } = toCallChanges(returned ?? given, given, agent);
     const messages = initial && { messages: [...initial, ...step.responseMessages] };
-    const changes = defined({ ...others, ...messages });
+    const changes = toChanges({ ...others, ...messages });
     if (own === undefined) return changes;
-    return joined(changes, defined(await own(afterChanges(step, changes))));
+    return joined(changes, toChanges(await own(afterChanges(step, changes))));
   };
 }
 
@@ -92,7 +98,7 @@ const ELSEWHERE =
   'set it on the agent, or use a factory of the registry for what depends on the user';
 
 /** @throws DefinitionError for changes that a step cannot have */
-function toChanges(
+function toCallChanges(
   returned: Record<string, unknown>,
   given: Record<string, unknown>,
   agent: string,
@@ -135,32 +141,21 @@ export function bothPrepare(
 ): PrepareStep | undefined {
   if (typeof own !== 'function' || typeof given !== 'function') return given ?? own;
   return async (options) => {
-    const first = defined(await given(options));
-    const second = defined(await own(afterChanges(options, first)));
+    const first = toChanges(await given(options));
+    const second = toChanges(await own(afterChanges(options, first)));
     const messages = second.messages ?? first.messages;
     return { ...joined(second, first), ...(messages !== undefined && { messages }) };
   };
 }
 
 /** Merges changes: `last` wins, and options of providers are merged. */
-export function joined(first: PreparedStep, last: PreparedStep): PreparedStep {
-  const providerOptions = { ...first.providerOptions };
-  for (const [provider, values] of Object.entries(last.providerOptions ?? {})) {
-    providerOptions[provider] = { ...providerOptions[provider], ...values };
-  }
-  return { ...first, ...last, providerOptions };
-}
-
-/** Returns the fields that are set, without older names. */
-export function defined(changes: PreparedStep | undefined): PreparedStep {
-  const { system, instructions = system, ...others } = changes ?? {};
-  return Object.fromEntries(
-    Object.entries({ ...others, instructions }).filter(([, value]) => value !== undefined),
-  );
+function joined(first: PreparedStep, last: PreparedStep): PreparedStep {
+  const providerOptions = mergeObjects(first.providerOptions, last.providerOptions);
+  return { ...first, ...last, ...(providerOptions && { providerOptions }) };
 }
 
 /** Returns the input of a `prepareStep` after other code's changes. */
-export function afterChanges(
+function afterChanges(
   options: PrepareStepOptions,
   { messages, model, instructions }: PreparedStep,
 ): PrepareStepOptions {

@@ -31,17 +31,20 @@ export function createReplyModel(config: ReplyModelConfig): LanguageModelV4 {
     options: LanguageModelV4CallOptions,
   ): Promise<LanguageModelV4StreamResult> {
     const reply = toReply(options);
-    const stop = new AbortController();
-    const unlink = linkAbort(options.abortSignal, stop);
+    const left = new AbortController();
+    // A combined signal leaves no listener on the caller's signal, which may outlive many calls.
+    const signal = AbortSignal.any([
+      left.signal,
+      ...(options.abortSignal ? [options.abortSignal] : []),
+    ]);
     const { failure, hangMs } = reply;
     if (failure?.afterPieces === 0) {
-      await pause(hangMs, stop.signal).finally(unlink);
+      await pause(hangMs, signal);
       throw toProviderFailure(failure);
     }
-    stop.signal.throwIfAborted();
-    const { prompt } = options;
-    const parts = toReplyParts(reply, { modelId, prompt, signal: stop.signal });
-    return { stream: toReplyStream(runFinally(parts, unlink), stop) };
+    signal.throwIfAborted();
+    const parts = toReplyParts(reply, { modelId, prompt: options.prompt, signal });
+    return { stream: toReplyStream(parts, signal, left) };
   }
 
   return {
@@ -54,30 +57,6 @@ export function createReplyModel(config: ReplyModelConfig): LanguageModelV4 {
   };
 }
 
-/** Forwards the caller's abort until `stop` aborts or the returned function is called. */
-function linkAbort(signal: AbortSignal | undefined, stop: AbortController): () => void {
-  const abort = (): void => {
-    stop.abort(signal?.reason);
-  };
-  // The caller's signal may outlive many calls, so no listener of a call may stay on it.
-  const unlink = (): void => signal?.removeEventListener('abort', abort);
-  stop.signal.addEventListener('abort', unlink, { once: true });
-  signal?.addEventListener('abort', abort, { once: true });
-  if (signal?.aborted) abort();
-  return unlink;
-}
-
-async function* runFinally<T>(
-  parts: AsyncGenerator<T, void, undefined>,
-  cleanUp: () => void,
-): AsyncGenerator<T, void, undefined> {
-  try {
-    yield* parts;
-  } finally {
-    cleanUp();
-  }
-}
-
 /**
  * Parts waiting for a slow reader. Like the buffers of a socket: the model keeps its pace while the
  * reader is busy for a moment, but does not run ahead without bound.
@@ -88,28 +67,35 @@ const BUFFERED_PARTS = 256;
  * Creates a model's stream. An abort errors it at once, even with unread parts; a reader that
  * cancels ends the model's work.
  *
- * @param parts the model's work, which stops when `stop` aborts
+ * @param parts the model's work, which stops when the signal aborts
  */
 function toReplyStream(
-  parts: AsyncGenerator<LanguageModelV4StreamPart, void, undefined>,
-  stop: AbortController,
-): ReadableStream<LanguageModelV4StreamPart> {
-  return new ReadableStream<LanguageModelV4StreamPart>(
+  parts: AsyncGenerator<Part, void, undefined>,
+  signal: AbortSignal,
+  left: AbortController,
+): ReadableStream<Part> {
+  let fail = (): void => undefined;
+  return new ReadableStream<Part>(
     {
       start(controller) {
-        const fail = (): void => {
-          controller.error(stop.signal.reason);
+        fail = () => {
+          controller.error(signal.reason);
         };
-        stop.signal.addEventListener('abort', fail, { once: true });
+        signal.addEventListener('abort', fail, { once: true });
       },
       async pull(controller) {
         const next = await parts.next();
-        if (stop.signal.aborted) return;
-        if (next.done) controller.close();
-        else controller.enqueue(next.value);
+        if (signal.aborted) return;
+        if (!next.done) {
+          controller.enqueue(next.value);
+          return;
+        }
+        // An abort does not take away parts of a complete reply that wait for their reader.
+        signal.removeEventListener('abort', fail);
+        controller.close();
       },
       cancel(reason) {
-        stop.abort(reason);
+        left.abort(reason);
       },
     },
     { highWaterMark: BUFFERED_PARTS },

@@ -1,10 +1,11 @@
-import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
 import type {
   ClaimedStep,
   ModelCall,
   ModelRequest,
   StepMiddleware,
 } from '../../activities/extension.js';
+import { providerOf } from '../../agents/model.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { legSpan } from '../../protocol/telemetry.js';
@@ -20,49 +21,46 @@ export function modelSpans({ tracer, current }: LegTraces): StepMiddleware {
     return async (request, next) => {
       const leg = current();
       if (leg === undefined) return next(request);
-      const { listeners, reply } = request;
       const number = `${String(attempt.token)}.${String(progress.failures)}`;
       const id = spanBelow(leg, ref.step, 'model', number);
-      let metadata: Extract<LanguageModelV4StreamPart, { type: 'response-metadata' }> | undefined;
-      listeners.push({
-        part: (part) => {
-          if (part.type === 'response-metadata') metadata = part;
-        },
-        timed: ({ provider, model, beganAt, ms, firstMs, code, usage }) => {
-          const { temperature, maxOutputTokens } = agent.llmConfig;
-          const { call } = request;
-          const finish = reply.finish();
-          const server = call && serverOf(call.model);
-          leg.model = model;
-          leg.used = addUsage(leg.used, usage);
-          tracer.write({
-            title: `chat ${model}`,
-            id,
-            parent: legSpan(leg).span,
-            kind: 'client',
-            startMs: beganAt,
-            endMs: beganAt + ms,
-            attributes: {
-              ...commonAttributes(leg, 'chat'),
-              ...usageAttributes(usage),
-              'gen_ai.provider.name': provider,
-              'server.address': server?.address,
-              'server.port': server?.port,
-              'gen_ai.request.model': model,
-              'gen_ai.request.stream': true,
-              'gen_ai.request.temperature': temperature,
-              'gen_ai.request.max_tokens': maxOutputTokens,
-              'gen_ai.response.id': metadata?.id,
-              'gen_ai.response.model': metadata?.modelId,
-              'gen_ai.response.finish_reasons': finish && [finish.reason],
-              'gen_ai.response.time_to_first_chunk':
-                firstMs === undefined ? undefined : firstMs / 1000,
-              'helix.step': ref.step,
-            },
-            error: code,
-            content: call && (() => toChatContent(call.options, request)),
-          });
-        },
+      request.recorded.push((usage) => {
+        const { call, times, reply } = request;
+        if (call === undefined || times === undefined) return;
+        // A cut call ends here.
+        const { at: beganAt, firstMs, code, ms = performance.now() - times.beganMs } = times;
+        const { temperature, maxOutputTokens } = agent.llmConfig;
+        const { modelId: model } = call.model;
+        const finish = reply.finish();
+        const server = serverOf(call.model);
+        leg.model = model;
+        leg.used = addUsage(leg.used, usage);
+        tracer.write({
+          title: `chat ${model}`,
+          id,
+          parent: legSpan(leg).span,
+          kind: 'client',
+          startMs: beganAt,
+          endMs: beganAt + ms,
+          attributes: {
+            ...commonAttributes(leg, 'chat'),
+            ...usageAttributes(usage),
+            'gen_ai.provider.name': providerOf(call.model),
+            'server.address': server?.address,
+            'server.port': server?.port,
+            'gen_ai.request.model': model,
+            'gen_ai.request.stream': true,
+            'gen_ai.request.temperature': temperature,
+            'gen_ai.request.max_tokens': maxOutputTokens,
+            'gen_ai.response.id': reply.reported.responseId,
+            'gen_ai.response.model': reply.reported.responseModelId,
+            'gen_ai.response.finish_reasons': finish && [finish.reason],
+            'gen_ai.response.time_to_first_chunk':
+              firstMs === undefined ? undefined : firstMs / 1000,
+            'helix.step': ref.step,
+          },
+          error: code,
+          content: () => toChatContent(call.options, request),
+        });
       });
       return tracer.within(id, () => next(request));
     };

@@ -4,7 +4,7 @@ import { defineAgent } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
 import { parts, sayInTurn } from '../support/fake-model.js';
 import { expectSameOnPages } from './same-on-pages.js';
-import { AnswerNotes } from '../../activities/model/timing.js';
+import { toReported } from '../../activities/model/reported.js';
 
 const { text, finish } = parts;
 type Part = LanguageModelV4StreamPart;
@@ -81,38 +81,28 @@ describe('calls of a provider', () => {
   });
 });
 
-it('of what a provider reports beyond its reply, only what is small is kept', () => {
-  const notes = new AnswerNotes();
-  expect(notes.read()).toBeUndefined();
-  notes.begins({ provider: 'p', modelId: 'm' });
-  notes.hear({ type: 'response-metadata', id: 'x'.repeat(2_000) });
-  const logprobs = 'x'.repeat(20_000);
-  const usage = { inputTokens: {}, outputTokens: {} } as never;
-  notes.hear({
-    type: 'finish',
-    usage,
-    finishReason: { unified: 'stop', raw: 'x'.repeat(2_000) },
-    providerMetadata: { p: { logprobs } },
-  });
-  expect(notes.read()).toEqual({
-    provider: 'p',
-    modelId: 'm',
-    at: expect.any(Number),
-    ms: expect.any(Number),
-  });
-});
-
-it('what a model reports in forms of its own is left out', () => {
-  const notes = new AnswerNotes();
-  notes.begins({ provider: 'p', modelId: 'm' });
-  for (const part of [
-    { type: 'stream-start' },
-    { type: 'stream-start', warnings: 'none' },
-    { type: 'response-metadata', id: 7, timestamp: '2026-01-01' },
-    { type: 'response-metadata', timestamp: new Date(NaN) },
-  ]) {
-    notes.hear(part as never);
-  }
-  expect(notes.read()).toEqual({ provider: 'p', modelId: 'm', at: expect.any(Number) });
-  expect(notes.read()?.at).toBeGreaterThan(0);
-});
+it.each<[string, object, object]>([
+  ['a long id', { type: 'response-metadata', id: 'x'.repeat(2_000) }, {}],
+  [
+    'long metadata',
+    {
+      type: 'finish',
+      finishReason: { unified: 'stop', raw: 'x'.repeat(2_000) },
+      providerMetadata: { p: { logprobs: 'x'.repeat(20_000) } },
+    },
+    {},
+  ],
+  ['no warnings', { type: 'stream-start' }, {}],
+  ['warnings that are no list', { type: 'stream-start', warnings: 'none' }, {}],
+  ['an id and a time of other types', { type: 'response-metadata', id: 7, timestamp: 'now' }, {}],
+  [
+    'no time',
+    { type: 'response-metadata', id: 'r', timestamp: new Date(NaN) },
+    { responseId: 'r' },
+  ],
+])(
+  'of what a provider reports, only what is small and of its type is kept: %s',
+  (_, part, kept) => {
+    expect(toReported(part as Part)).toEqual(kept);
+  },
+);

@@ -218,7 +218,6 @@ describe('a prepareStep beside that of the agent', () => {
     const given: PrepareStep = () => ({ system: 'given' });
     expect(await compose(() => ({ instructions: 'own' }), given)(options)).toEqual({
       instructions: 'given',
-      providerOptions: {},
     });
   });
 
@@ -229,7 +228,7 @@ describe('a prepareStep beside that of the agent', () => {
     };
     const select: PrepareStep = ({ messages }) => ({ messages: [...messages] });
     await expect(compose(own, select)(options)).rejects.toThrow('cannot stand for messages');
-    expect(await compose(own, () => undefined)(options)).toEqual({ providerOptions: {} });
+    expect(await compose(own, () => undefined)(options)).toEqual({});
   });
 });
 
