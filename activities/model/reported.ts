@@ -40,7 +40,7 @@ export function toReported(part: LanguageModelV4StreamPart): Reported {
   }
 }
 
-function ifKnown(fields: { [Field in keyof Reported]: Reported[Field] | undefined }): Reported {
+function ifKnown(fields: Readonly<Record<string, unknown>>): Reported {
   const known = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(known);
 }

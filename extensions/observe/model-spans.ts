@@ -1,11 +1,11 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type {
-  ClaimedStep,
-  ModelCall,
-  ModelRequest,
-  StepMiddleware,
+import {
+  providerOf,
+  type ClaimedStep,
+  type ModelCall,
+  type ModelRequest,
+  type StepMiddleware,
 } from '../../activities/extension.js';
-import { providerOf } from '../../agents/model.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { legSpan } from '../../protocol/telemetry.js';
