@@ -49,9 +49,12 @@ async function makeFinishTool(schema: z.ZodType, strict?: boolean) {
     tool,
     accept: async (input: CallInput): Promise<Verdict> => {
       const checked = await checkInput(expected, input);
-      if ('why' in checked) return checked;
-      const { data } = checked;
-      return toStored(isWrapped ? (data as { result: unknown }).result : data);
+      const verdict =
+        'why' in checked
+          ? checked
+          : toStored(isWrapped ? (checked.data as { result: unknown }).result : checked.data);
+      if ('output' in verdict) return verdict;
+      return { why: `Invalid input for "${FINISH_TOOL_NAME}": ${verdict.why}` };
     },
     /** Reads a reply without calls; returns undefined unless its whole text is fitting JSON. */
     read: async (text: string): Promise<{ output: unknown } | undefined> => {
@@ -93,13 +96,11 @@ function toStored(data: unknown): Verdict {
   return { output: JSON.parse(json) as unknown };
 }
 
-/** Outcome of the calls that submitted the result of a step. */
+/** The calls that submitted the result of a step. */
 export interface FinishCalls {
-  opened: OpenedCall[];
+  opened: ReadonlyMap<ProposedCall, OpenedCall>;
   /** First valid result. */
-  accepted?: { output: unknown };
-  /** True if all submitted results were invalid. */
-  isInvalid: boolean;
+  accepted: { output: unknown } | undefined;
 }
 
 /**
@@ -111,40 +112,27 @@ export async function openFinishCalls(
   finish: FinishTool | undefined,
   calls: readonly ProposedCall[],
 ): Promise<FinishCalls> {
-  const result: FinishCalls = { opened: [], isInvalid: false };
+  const opened = new Map<ProposedCall, OpenedCall>();
+  let accepted: FinishCalls['accepted'];
   for (const call of calls) {
-    if (call.toolName !== FINISH_TOOL_NAME) continue;
+    const { toolCallId, toolName } = call;
+    if (toolName !== FINISH_TOOL_NAME) continue;
     const input = parseInput(call.input);
-    const verdict = await checkResult(finish, input, result);
+    const verdict = await (accepted === undefined ? (finish?.accept(input) ?? UNKNOWN) : ALREADY);
+    const about = { toolCallId, toolName };
     if ('output' in verdict) {
-      result.accepted = verdict;
-      result.opened.push(acknowledge(call, input));
+      accepted = verdict;
+      // Every call needs a result.
+      const row: ToolRow = { role: 'tool', ...about, output: { acknowledged: true } };
+      const acknowledged = { ...about, kind: 'server', input: input.value, row } as const;
+      opened.set(call, { call: acknowledged, chunks: [] });
     } else {
-      result.isInvalid = true;
       const why = { code: 'invalid_output', text: verdict.why };
-      const { call: refused } = closedCall(scope, call, input.value, why, 0);
-      result.opened.push({ call: refused, chunks: [] });
+      opened.set(call, { ...closedCall(scope, call, input.value, why, 0), chunks: [] });
     }
   }
-  if (result.accepted !== undefined) result.isInvalid = false;
-  return result;
+  return { opened, accepted };
 }
 
-async function checkResult(
-  finish: FinishTool | undefined,
-  input: CallInput,
-  { accepted }: FinishCalls,
-): Promise<Verdict> {
-  if (finish === undefined) return { why: `There is no tool named "${FINISH_TOOL_NAME}".` };
-  if (accepted !== undefined) return { why: 'The result was handed in already.' };
-  const verdict = await finish.accept(input);
-  return 'why' in verdict
-    ? { why: `Invalid input for "${FINISH_TOOL_NAME}": ${verdict.why}` }
-    : verdict;
-}
-
-/** Creates the result that every call needs. */
-function acknowledge({ toolCallId, toolName }: ProposedCall, { value }: CallInput): OpenedCall {
-  const row: ToolRow = { role: 'tool', toolCallId, toolName, output: { acknowledged: true } };
-  return { call: { toolCallId, toolName, kind: 'server', input: value, row }, chunks: [] };
-}
+const UNKNOWN: Verdict = { why: `There is no tool named "${FINISH_TOOL_NAME}".` };
+const ALREADY: Verdict = { why: 'The result was handed in already.' };

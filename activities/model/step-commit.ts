@@ -21,7 +21,7 @@ import type { ActivityDeps } from '../deps.js';
 import { AttemptOver, owned, type StepDone } from '../endings.js';
 import { activityOf } from '../tool/execute-tool.js';
 import { isBound } from './acceptable-prompt.js';
-import { openFinishCalls, toFinishTool } from './finish-tool.js';
+import { openFinishCalls, toFinishTool, type FinishCalls } from './finish-tool.js';
 import { untilStalled, type ModelRequest } from './middleware.js';
 import {
   endWith,
@@ -78,17 +78,13 @@ export function createStepCommit(
     const accepted = handed.accepted ?? written;
     let made: Awaited<ReturnType<typeof openCalls>>;
     try {
-      made = await openCalls();
+      made = await openCalls(handed.opened);
     } catch (error) {
       const reason = cutOf(attempt);
       if (reason === 'stop') return stopped();
       throw reason === undefined ? error : new AttemptOver({ kind: reason, known: chunks.known() });
     }
-    const byId = new Map(
-      [...made.opened, ...handed.opened].map((each) => [each.call.toolCallId, each]),
-    );
-    const inTurn = reply.calls.flatMap(({ toolCallId }) => byId.get(toolCallId) ?? []);
-    const opened = deferAsks(ref.sessionId, inTurn);
+    const opened = deferAsks(ref.sessionId, made.opened);
     const open = opened.flatMap(({ call }) => (isOpen(call) ? [toRef(agent, call, runId)] : []));
     const used = addUsage(addUsage(request.used, compactions?.usage()), usage);
     const outcome = toOutcome({
@@ -97,26 +93,36 @@ export function createStepCommit(
       open,
       hasCalls: opened.length > 0 || awaitsProvider(agent, parts, rows),
       owesResult: finish !== undefined,
-      result: accepted ? 'valid' : handed.isInvalid ? 'invalid' : 'none',
+      result: accepted ? 'valid' : handed.opened.size > 0 ? 'invalid' : 'none',
       isEnd: made.isEnd,
       spent: toSpent(used),
       isSpent: hasReached(agent.spendCap, used),
     });
-    return commit([...opened, ...closeUnmade()], outcome, { ...accepted });
+    return commit([...opened, ...close(isUnmade, BROKEN_OFF)], outcome, { ...accepted });
   }
 
-  /** Checks the calls of the reply, which the agent may repair. @throws once the attempt is cut */
-  async function openCalls(): Promise<{ opened: OpenedCall[]; isEnd: boolean }> {
+  /**
+   * Checks the calls of the reply, which the agent may repair.
+   *
+   * @param handed calls that submit the result
+   * @throws once the attempt is cut
+   */
+  async function openCalls(
+    handed: FinishCalls['opened'],
+  ): Promise<{ opened: OpenedCall[]; isEnd: boolean }> {
     const repaired = call === undefined ? reply.calls : await repairCalls(request, call);
-    const asked = repaired.filter(({ toolName }) => toolName !== FINISH_TOOL_NAME);
     const now = Date.now();
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
+    let n = 0;
     const carried = await Promise.all(
-      asked.map(async (each, n) =>
-        n < most
-          ? openCall(scope, call?.tools ?? [], each, now)
-          : refuseBeyond(scope, each, most, now),
-      ),
+      repaired.map((each) => {
+        const finish = handed.get(each);
+        if (finish !== undefined) return finish;
+        n += 1;
+        return n > most
+          ? refuseBeyond(scope, each, most, now)
+          : openCall(scope, call?.tools ?? [], each, now);
+      }),
     );
     const ends = await endsOf(carried.map(({ call }) => call));
     const opened = carried.map((each) =>
@@ -140,19 +146,14 @@ export function createStepCommit(
     }
   }
 
-  /** Closes calls that never completed after their arguments were streamed: people saw them. */
-  function closeUnmade(): OpenedCall[] {
-    const made = new Set(reply.calls.map(({ toolCallId }) => toolCallId));
-    const why = { code: 'invalid_tool_input', text: 'The model broke off this call.' };
-    return close(
-      ({ toolCallId, toolName, kind }) =>
-        kind !== 'provider' && !made.has(toolCallId) && toolName !== FINISH_TOOL_NAME,
-      why,
-    );
+  /** Returns true for a call that never completed after its arguments were streamed: people saw it. */
+  function isUnmade({ toolCallId, toolName, kind }: CallPart): boolean {
+    if (kind === 'provider' || toolName === FINISH_TOOL_NAME) return false;
+    return !reply.calls.some((made) => made.toolCallId === toolCallId);
   }
 
-  function closeAll(why: { code: string; text: string }): OpenedCall[] {
-    return close((part) => !isCarriedOut(parts, part), why);
+  function isUnanswered(part: CallPart): boolean {
+    return !isCarriedOut(parts, part);
   }
 
   function close(
@@ -177,7 +178,11 @@ export function createStepCommit(
     const record = await store.sessions.read(ref.sessionId);
     const interrupted = record?.stop?.mode ?? 'interrupt';
     const status = interrupted === 'abort' ? 'aborted' : 'interrupted';
-    return commit(closeAll(CUT_CALLS.stopped), { kind: 'ended', step, status }, { interrupted });
+    return commit(
+      close(isUnanswered, CUT_CALLS.stopped),
+      { kind: 'ended', step, status },
+      { interrupted },
+    );
   }
 
   function failed(failure: ProviderFailure): Promise<StepDone> {
@@ -185,7 +190,10 @@ export function createStepCommit(
     const error = { code, message, retryable };
     const outcome: StepOutcome = { kind: 'ended', step, status: 'failed', error };
     const refused = isOfPrompt(newest) ? newest : undefined;
-    return commit(closeAll(CUT_CALLS.failed), outcome, { interrupted: 'failure', refused });
+    return commit(close(isUnanswered, CUT_CALLS.failed), outcome, {
+      interrupted: 'failure',
+      refused,
+    });
   }
 
   async function commit(
@@ -305,6 +313,8 @@ function toAnswered({ call, times, reply }: ModelRequest): Answered | undefined 
 function textOf({ fold }: StepReply): string {
   return fold.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
 }
+
+const BROKEN_OFF = { code: 'invalid_tool_input', text: 'The model broke off this call.' };
 
 const isOpen = (call: NewCall): boolean => call.row === undefined;
 
