@@ -18,14 +18,7 @@ import type {
   RequestTimes,
   StepMiddleware,
 } from './middleware.js';
-import {
-  RequestFault,
-  STALLED,
-  STREAM_CUT,
-  TOO_SLOW,
-  toProviderFailure,
-  toRequestFault,
-} from './provider-failure.js';
+import { RequestFault, toProviderFailure, toRequestFault } from './provider-failure.js';
 
 type Part = LanguageModelV4StreamPart;
 
@@ -83,7 +76,8 @@ export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
       pace.end();
     }
     const finish = reply.finish();
-    if (finish === undefined || finish.reason === 'error') throw new RequestFault(STREAM_CUT);
+    if (finish === undefined || finish.reason === 'error')
+      throw new RequestFault('provider_stream_cut');
     return { request };
   };
 }
@@ -123,14 +117,14 @@ function createPace({ agent, attempt }: ClaimedStep, { firstPartMs, callMs }: Mo
   const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
   const late = new AbortController();
   const isLate = (): void => {
-    late.abort(new RequestFault(TOO_SLOW));
+    late.abort(new RequestFault('model_too_slow'));
   };
   const first = firstPartMs === undefined ? undefined : setTimeout(isLate, firstPartMs);
   const all = callMs === undefined ? undefined : setTimeout(isLate, callMs);
   let isWaiting = false;
   const silence = setTimeout(() => {
     if (isWaiting) silence.refresh();
-    else late.abort(new RequestFault(STALLED));
+    else late.abort(new RequestFault('model_stalled'));
   }, stallTimeoutMs);
   return {
     signal: AbortSignal.any([attempt.signal, late.signal]),

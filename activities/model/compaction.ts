@@ -13,6 +13,7 @@ import type { RunUsage } from '../../store/contract/runs.js';
 import { addUsage } from '../../store/contract/usage.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../attempt.js';
+import { startOf } from './call-ids.js';
 import type { Compactions, StepMiddleware } from './middleware.js';
 import { toRunUsage } from './spending.js';
 
@@ -129,5 +130,5 @@ function checkedCompaction(made: MadeCompaction, count: number): MadeCompaction 
     pricing: Prices.optional(),
   };
   assertSettings(settings(fields), made, SUBJECT);
-  return { ...made, summary: made.summary.slice(0, SUMMARY_CHARS).toWellFormed() };
+  return { ...made, summary: startOf(made.summary, SUMMARY_CHARS) };
 }

@@ -11,7 +11,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { StoredFile } from '../../store/contract/files.js';
 import type { ActivityDeps } from '../deps.js';
 import type { StepMiddleware } from './middleware.js';
-import { FILES_AWAY, RequestFault } from './provider-failure.js';
+import { RequestFault } from './provider-failure.js';
 import { MAX_ATTACHMENT_BYTES, TOO_LARGE, type KeptFile } from './step-reply.js';
 
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
@@ -54,7 +54,7 @@ export function madeFiles({ store, uploads }: ActivityDeps): StepMiddleware {
         return await upload(content, isKnown ? part.mediaType : 'application/octet-stream');
       } catch (cause) {
         if (!HelixError.isInstance(cause) || cause.code === 'unavailable') {
-          throw new RequestFault(FILES_AWAY, { cause });
+          throw new RequestFault('files_unavailable', { cause });
         }
         warn('a file of the model is not kept', cause);
         return { error: cause.message, code: cause.code };

@@ -10,7 +10,7 @@ import {
 } from '../../agents/step-hooks.js';
 import { resolveModel } from '../../agents/model.js';
 import { orAborted } from '../attempt.js';
-import { HOOK_FAILED, RequestFault } from './provider-failure.js';
+import { RequestFault } from './provider-failure.js';
 
 type Scope = Pick<
   PrepareStepOptions,
@@ -57,7 +57,7 @@ export async function prepareMessages(
     if (kept.length === 0) throw new Error('no message is left');
     return { messages: kept, changes };
   } catch (error) {
-    throw new RequestFault(HOOK_FAILED, { cause: error });
+    throw new RequestFault('context_hook_failed', { cause: error });
   }
 }
 

@@ -4,7 +4,7 @@ import { parseFileUrl, rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Files, StoredFile } from '../../store/contract/files.js';
 import type { FetchFile } from './fetch-file.js';
-import { FILES_AWAY, RequestFault } from './provider-failure.js';
+import { RequestFault } from './provider-failure.js';
 
 type FilePart = Omit<Extract<UserPart, { type: 'file' }>, 'type'>;
 type PromptFile = Extract<LanguageModelV4Message, { role: 'user' }>['content'][number];
@@ -102,7 +102,7 @@ async function orAway<T>(read: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await read;
   } catch (cause) {
-    throw new RequestFault(FILES_AWAY, { cause });
+    throw new RequestFault('files_unavailable', { cause });
   }
 }
 

@@ -10,6 +10,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import { closedCall, type ClosedCall, type StepScope } from '../../runs/record/closed-call.js';
 import type { CallDescription, NewCall } from '../../store/contract/call-record.js';
+import { startOf } from './call-ids.js';
 import { checkInput, inputSchemaOf, parseInput } from './call-input.js';
 import type { ProposedCall } from './step-reply.js';
 
@@ -182,7 +183,7 @@ async function ruleOn(
     const { approve, reason } = verdict;
     // A rule in plain JavaScript may return anything; without a clear yes or no a person decides.
     if (typeof approve !== 'boolean') return { kind: 'approval' };
-    const why = reason !== undefined && { reason: reason.slice(0, LIMITS.errorTextBytes / 4) };
+    const why = reason !== undefined && { reason: startOf(reason, LIMITS.errorTextBytes / 4) };
     // An automatically approved call executes like any call of the server.
     return { kind: approve ? 'server' : 'approval', verdict: { approve, ...why } };
   } catch {
@@ -225,7 +226,7 @@ async function describeCall(agent: string, tool: ToolDefinition): Promise<CallDe
   return {
     agent,
     ...(title !== undefined && { title }),
-    description: description.slice(0, MOST_DESCRIPTION_CHARS).toWellFormed(),
+    description: startOf(description, MOST_DESCRIPTION_CHARS),
     schema: await schema,
   };
 }

@@ -22,8 +22,55 @@ export interface ProviderFailure extends RunError {
   newest?: string;
 }
 
-function failure(code: string, message: string, retryable = false): ProviderFailure {
+type Code = keyof typeof FAILURES;
+
+/** Failures of a request: texts that are safe to show, and whether a retry may succeed. */
+const FAILURES = {
+  provider_error: ['The model provider failed.', true],
+  provider_rate_limited: ['The model provider is limiting requests.', true],
+  provider_overloaded: ['The model provider is overloaded.', true],
+  provider_bad_reply: ['The reply of the model could not be read.', true],
+  provider_bad_stream: ['The reply of the model contradicts itself.', false],
+  /** The model's stream ended without a finish part. */
+  provider_stream_cut: ['The model broke off its reply.', true],
+  provider_unauthorized: ['The model provider refused the key.', false],
+  provider_quota_exhausted: ["The model provider's quota is used up.", false],
+  provider_unknown_model: ['The model provider does not know the model.', false],
+  provider_settings_refused: ['The model does not take a setting of its agent.', false],
+  provider_invalid_request: ['The model provider refused the request.', false],
+  model_stalled: ['The model went silent.', true],
+  model_too_slow: ['The model took too long.', true],
+  model_request_failed: ['The request to the model could not be made.', false],
+  model_not_configured: [
+    'The model is not set up: its name, a key, an address or a package is missing.',
+    false,
+  ],
+  /** The provider's package cannot express a part of the prompt. */
+  prompt_not_taken: ['The model does not take something in this conversation.', false],
+  prompt_name_refused: ['The model does not take the name of a tool that was called.', false],
+  prompt_too_long: ['The conversation is too long for the model.', false],
+  prompt_order_refused: [
+    'The model does not take the messages of this conversation in their order.',
+    false,
+  ],
+  prompt_file_refused: ['The model does not take a file of this conversation.', false],
+  files_unavailable: ['The files of this conversation cannot be read.', true],
+  /** The agent's own code threw, hung, or left an empty prompt. */
+  context_hook_failed: ['The agent could not prepare its conversation.', false],
+} as const satisfies Record<string, readonly [message: string, retryable: boolean]>;
+
+function failure(code: Code): ProviderFailure {
+  const [message, retryable] = FAILURES[code];
   return { code, message, retryable };
+}
+
+function unreachable(): ProviderFailure {
+  return { ...failure('provider_error'), message: 'The model could not be reached.' };
+}
+
+/** Returns true for failures that the prompt caused; the next prompt omits its new parts. */
+export function isOfPrompt(code: string): boolean {
+  return code.startsWith('prompt_') || code === 'provider_invalid_request';
 }
 
 /** A failed request whose failure the thrower knows. */
@@ -31,74 +78,50 @@ export class RequestFault extends Error {
   override readonly name = 'RequestFault';
   readonly failure: ProviderFailure;
 
-  constructor(failure: ProviderFailure, options?: ErrorOptions) {
-    super(failure.message, options);
-    this.failure = failure;
+  constructor(code: Code, options?: ErrorOptions) {
+    super(FAILURES[code][0], options);
+    this.failure = failure(code);
   }
 }
 
-/** The model's stream ended without a finish part. */
-export const STREAM_CUT = failure('provider_stream_cut', 'The model broke off its reply.', true);
-export const STALLED = failure('model_stalled', 'The model went silent.', true);
-export const TOO_SLOW = failure('model_too_slow', 'The model took too long.', true);
-export const FILES_AWAY = failure(
-  'files_unavailable',
-  'The files of this conversation cannot be read.',
-  true,
-);
-/** The agent's own code threw, hung, or left an empty prompt. */
-export const HOOK_FAILED = failure(
-  'context_hook_failed',
-  'The agent could not prepare its conversation.',
-);
-
 /**
- * Classifies a provider's error; no other code does. Texts are safe to show; the error itself goes
- * to the log.
+ * Classifies a provider's error; no other code does. The error itself goes to the log.
  *
  * @param isReplying true if the model had begun to reply
  */
 export function toProviderFailure(error: unknown, isReplying = false): ProviderFailure {
   const refusal = toRefusal(error);
   if (refusal !== undefined) return fromRefusal(refusal);
-  if (isOf(UNREADABLE_REPLY, error)) return UNREADABLE;
+  if (isOf(UNREADABLE_REPLY, error)) return failure('provider_bad_reply');
   if (error instanceof RequestFault) return error.failure;
-  if (error instanceof ModelConfigurationError || isOf(UNCONFIGURED, error)) return NOT_CONFIGURED;
+  if (error instanceof ModelConfigurationError || isOf(UNCONFIGURED, error)) {
+    return failure('model_not_configured');
+  }
   // This is no provider error, but for example a store outage.
   if (HelixError.isInstance(error)) {
     return { code: error.code, message: error.message, retryable: error.code === 'unavailable' };
   }
-  if (isNetwork(error)) return UNREACHABLE;
+  if (isNetwork(error)) return unreachable();
   // Errors within a stream are often plain objects or texts. The provider had accepted the request,
   // so a retry is right.
-  if (!(error instanceof Error)) return FAILED;
-  if (!isReplying) return NOT_MADE;
-  const isContradiction = InvalidResponseDataError.isInstance(error) || error instanceof TypeError;
-  return isContradiction ? CONTRADICTORY : { ...FAILED, retryable: false };
+  if (!(error instanceof Error)) return failure('provider_error');
+  if (!isReplying) return failure('model_request_failed');
+  return InvalidResponseDataError.isInstance(error) || error instanceof TypeError
+    ? failure('provider_bad_stream')
+    : { ...failure('provider_error'), retryable: false };
 }
 
 /** Converts errors of a provider's package about an unsupported prompt to a RequestFault. */
 export function toRequestFault(error: unknown): unknown {
   const isOfPackage =
-    UnsupportedFunctionalityError.isInstance(error) ||
-    TypeValidationError.isInstance(error) ||
-    InvalidPromptError.isInstance(error) ||
+    isOf(UNSUPPORTED, error) ||
     (error instanceof Error && /^(ZodError|AI_NoSuchProviderReferenceError)$/.test(error.name));
   if (!isOfPackage) return error;
-  const refused = refusedFor(String(error));
-  return new RequestFault(refused === REFUSED ? NOT_TAKEN : refused, { cause: error });
+  const code = codeOf(String(error));
+  return new RequestFault(code === 'provider_invalid_request' ? 'prompt_not_taken' : code, {
+    cause: error,
+  });
 }
-
-const FAILED = failure('provider_error', 'The model provider failed.', true);
-const UNREACHABLE: ProviderFailure = { ...FAILED, message: 'The model could not be reached.' };
-
-const UNREADABLE = failure('provider_bad_reply', 'The reply of the model could not be read.', true);
-const CONTRADICTORY = failure('provider_bad_stream', 'The reply of the model contradicts itself.');
-const NOT_MADE = failure('model_request_failed', 'The request to the model could not be made.');
-const NOT_CONFIGURED = failure(
-  'model_not_configured',
-  'The model is not set up: its name, a key, an address or a package is missing.',
-);
 
 /** A refused request, from any client. */
 interface Refusal {
@@ -151,102 +174,36 @@ function toStreamRefusal(error: unknown): Refusal | undefined {
   return { status, body, words: body };
 }
 
-function fromRefusal({ status, headers, body, words }: Refusal): ProviderFailure {
-  const retryAfterMs = parseRetryAfter(headers, Date.now());
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  const advice = headers?.['x-should-retry'];
-  if (status === 402 || (status === 429 && body.includes('"insufficient_quota"'))) {
-    return QUOTA_EXHAUSTED;
-  }
-  if (status === 400 && OF_ACCOUNT.test(words)) return QUOTA_EXHAUSTED;
+function fromRefusal(refusal: Refusal): ProviderFailure {
+  const { status, headers, words } = refusal;
+  if (isOfQuota(refusal)) return failure('provider_quota_exhausted');
   if (status === 401 || status === 403 || (status === 400 && OF_KEY.test(words))) {
-    return failure('provider_unauthorized', 'The model provider refused the key.');
+    return failure('provider_unauthorized');
   }
-  const retryable = advice === 'true' || (advice !== 'false' && mayPass(status));
-  if (status === 429) {
-    const message = 'The model provider is limiting requests.';
-    return { code: 'provider_rate_limited', message, retryable, ...wait };
+  const advice = headers?.['x-should-retry'];
+  const passes = mayPass(status);
+  const retryable = advice === 'true' || (advice !== 'false' && passes);
+  if (!retryable && !passes) {
+    return failure(codeOf(status === 413 ? 'request_too_large' : words, status));
   }
-  if (status === 503 || status === 529) {
-    const message = 'The model provider is overloaded.';
-    return { code: 'provider_overloaded', message, retryable, ...wait };
-  }
-  if (status === undefined) return { ...UNREACHABLE, retryable, ...wait };
-  if (status < 300) return { ...UNREADABLE, retryable, ...wait };
-  return retryable || mayPass(status)
-    ? { ...FAILED, retryable, ...wait }
-    : { ...refusedFor(status === 413 ? 'request_too_large' : words, status), retryable };
+  const retryAfterMs = parseRetryAfter(headers, Date.now());
+  return {
+    ...(status === undefined ? unreachable() : failure(codeOfStatus(status))),
+    retryable,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
 }
 
-const REFUSED = failure('provider_invalid_request', 'The model provider refused the request.');
-
-/** Texts of 400 responses about an account or a key, which do not concern the conversation. */
-const OF_ACCOUNT = /credit balance|insufficient (credits?|funds|balance)|billing/i;
-const OF_KEY = /api[ _]?key (is )?(not valid|invalid|expired)|invalid api[ _]?key/i;
-
-const QUOTA_EXHAUSTED = failure(
-  'provider_quota_exhausted',
-  "The model provider's quota is used up.",
-);
-
-/** The provider's package cannot express a part of the prompt. */
-const NOT_TAKEN = failure(
-  'prompt_not_taken',
-  'The model does not take something in this conversation.',
-);
-const UNKNOWN_MODEL = failure(
-  'provider_unknown_model',
-  'The model provider does not know the model.',
-);
-
-/** Providers' texts about a prompt, by code; the first match counts. */
-const FAULTS: readonly [says: RegExp, failure: ProviderFailure][] = [
-  [
-    /(name|call_id)\b.{0,80}(pattern|match|too long|at most)|invalid (function|tool)[ _]name/is,
-    failure('prompt_name_refused', 'The model does not take the name of a tool that was called.'),
-  ],
-  [
-    /too[ _](long|large|many (input |total |prompt )?tokens)|context[ _](length|limit|window|size)|prompt length|token (count|limit).*exceeds|exceeds? the (maximum|limit|max).*(tokens|length)|reduce the length|string_above_max_length/i,
-    failure('prompt_too_long', 'The conversation is too long for the model.'),
-  ],
-  [
-    /prefill|(must|should|to) (end|start|begin|alternate|immediately follow)|roles? must|tool_(use|result|call)s?\b.*(without|must|immediately)|no tool (output|call) found|function (call|response) (turn|part)|item .*(not found|without its required)|must be a response to|(thinking|signature|reasoning)\b.*\b(blocks?|invalid|expected|cannot|may not|only be provided)\b/is,
-    failure(
-      'prompt_order_refused',
-      'The model does not take the messages of this conversation in their order.',
-    ),
-  ],
-  [
-    /media[ _-]?type|mime[ _-]?type|\b(image|picture|audio|video|pdf|document)s?\b|file (part|type|data|format|url|uri)|file_?(data|uri|url)|inline_?data|provider ?reference/i,
-    failure('prompt_file_refused', 'The model does not take a file of this conversation.'),
-  ],
-];
-
-/** Texts about the agent's settings, which do not concern the conversation. */
-const OF_SETTINGS =
-  /\b(max_(output_|completion_)?tokens|temperature|top_[pk]|budget_tokens|reasoning[._]effort|response_format)\b|unsupported (parameter|value)|invalid schema/i;
-
-const SETTINGS_REFUSED = failure(
-  'provider_settings_refused',
-  'The model does not take a setting of its agent.',
-);
-
-function refusedFor(words: string, status?: number): ProviderFailure {
-  if (OF_SETTINGS.test(words) && !/context[ _](length|limit|window)/i.test(words))
-    return SETTINGS_REFUSED;
-  if (status === 404 && /\bmodels?\b|model_/i.test(words)) return UNKNOWN_MODEL;
-  return FAULTS.find(([says]) => says.test(words))?.[1] ?? REFUSED;
+function isOfQuota({ status, body, words }: Refusal): boolean {
+  if (status === 429) return body.includes('"insufficient_quota"');
+  return status === 402 || (status === 400 && OF_ACCOUNT.test(words));
 }
 
-/** Failures that the prompt caused; the next prompt omits its new parts. */
-const OF_THE_PROMPT: ReadonlySet<string> = new Set([
-  REFUSED.code,
-  NOT_TAKEN.code,
-  ...FAULTS.map(([, { code }]) => code),
-]);
-
-export function isOfPrompt(code: string): boolean {
-  return OF_THE_PROMPT.has(code);
+/** Returns the code of a failure that may pass. */
+function codeOfStatus(status: number): Code {
+  if (status === 429) return 'provider_rate_limited';
+  if (status === 503 || status === 529) return 'provider_overloaded';
+  return status < 300 ? 'provider_bad_reply' : 'provider_error';
 }
 
 /** Returns true if a retry may succeed: the request was accepted, got no answer, or met a limit. */
@@ -255,9 +212,51 @@ function mayPass(status: number | undefined): boolean {
   return status === 408 || status === 409 || status === 429;
 }
 
+/** Texts of 400 responses about an account or a key, which do not concern the conversation. */
+const OF_ACCOUNT = /credit balance|insufficient (credits?|funds|balance)|billing/i;
+const OF_KEY = /api[ _]?key (is )?(not valid|invalid|expired)|invalid api[ _]?key/i;
+
+/** Texts about the agent's settings, which do not concern the conversation. */
+const OF_SETTINGS =
+  /\b(max_(output_|completion_)?tokens|temperature|top_[pk]|budget_tokens|reasoning[._]effort|response_format)\b|unsupported (parameter|value)|invalid schema/i;
+
+/** Providers' texts about a prompt; the first match counts. */
+const OF_PROMPT: readonly [says: RegExp, code: Code][] = [
+  [
+    /(name|call_id)\b.{0,80}(pattern|match|too long|at most)|invalid (function|tool)[ _]name/is,
+    'prompt_name_refused',
+  ],
+  [
+    /too[ _](long|large|many (input |total |prompt )?tokens)|context[ _](length|limit|window|size)|prompt length|token (count|limit).*exceeds|exceeds? the (maximum|limit|max).*(tokens|length)|reduce the length|string_above_max_length/i,
+    'prompt_too_long',
+  ],
+  [
+    /prefill|(must|should|to) (end|start|begin|alternate|immediately follow)|roles? must|tool_(use|result|call)s?\b.*(without|must|immediately)|no tool (output|call) found|function (call|response) (turn|part)|item .*(not found|without its required)|must be a response to|(thinking|signature|reasoning)\b.*\b(blocks?|invalid|expected|cannot|may not|only be provided)\b/is,
+    'prompt_order_refused',
+  ],
+  [
+    /media[ _-]?type|mime[ _-]?type|\b(image|picture|audio|video|pdf|document)s?\b|file (part|type|data|format|url|uri)|file_?(data|uri|url)|inline_?data|provider ?reference/i,
+    'prompt_file_refused',
+  ],
+];
+
+/** Returns the code of a request that is refused for good. */
+function codeOf(words: string, status?: number): Code {
+  if (OF_SETTINGS.test(words) && !/context[ _](length|limit|window)/i.test(words)) {
+    return 'provider_settings_refused';
+  }
+  if (status === 404 && /\bmodels?\b|model_/i.test(words)) return 'provider_unknown_model';
+  return OF_PROMPT.find(([says]) => says.test(words))?.[1] ?? 'provider_invalid_request';
+}
+
 /** Errors of the AI SDK; several of its versions may be loaded. */
 type SdkErrors = readonly { isInstance: (error: unknown) => boolean }[];
 
+const UNSUPPORTED: SdkErrors = [
+  UnsupportedFunctionalityError,
+  TypeValidationError,
+  InvalidPromptError,
+];
 const UNREADABLE_REPLY: SdkErrors = [
   JSONParseError,
   TypeValidationError,

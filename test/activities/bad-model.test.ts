@@ -22,7 +22,7 @@ const echo = defineTool({
 });
 
 function harnessOf(script: Script, stallTimeoutMs = 60_000) {
-  const more = { llmConfig: { stallTimeoutMs, maxTries: 5 } };
+  const more = { llmConfig: { stallTimeoutMs, maxTries: 2 } };
   return openHarness(script, { tools: [echo], more });
 }
 
@@ -52,7 +52,7 @@ describe('a model that goes silent', () => {
       status: 'failed',
       error: { code: 'model_stalled', retryable: true },
     });
-    expect(model.doStreamCalls).toHaveLength(5);
+    expect(model.doStreamCalls).toHaveLength(2);
   });
 
   it('now and then, but for less than the limit, is waited for', async () => {

@@ -222,6 +222,22 @@ describe('model step', () => {
     },
   );
 
+  it('a reply that is cut before its first part shows no step, in the log and in its row', async () => {
+    const { session, begin, step, model, rows } = await openHarness((_, { abortSignal }) =>
+      hangAfter([], abortSignal),
+    );
+    const running = step(await begin(), 1);
+    await until('the model is asked', () => model.doStreamCalls.length === 1);
+    await session.stop();
+    expect(await running).toMatchObject({ kind: 'ended', status: 'interrupted' });
+    // Only the end of the run stands there.
+    const stored = await rows(1);
+    expect(stored).toMatchObject([{ role: 'assistant', display: true, parts: [] }]);
+    expect(stored[0]).not.toHaveProperty('interrupted');
+    const shown = (await session.log()).map(({ message }) => message.type);
+    expect(shown.filter((type) => type === 'step_start' || type === 'step_end')).toEqual([]);
+  });
+
   it('a model step that is cut by a stop settles its unfinished call', async () => {
     const { session, begin, step, rows, stores } = await openHarness((_, { abortSignal }) =>
       hangAfter([...text('I will'), ...parts.args('c1', 'x', '{"a":')], abortSignal),

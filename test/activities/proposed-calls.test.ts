@@ -26,6 +26,8 @@ describe('what a model asks for', () => {
     const result = z.object({ city: z.string() });
     const client = { execute: 'client', requireApproval: undefined, outputSchema: result };
     expect(await ask(client)).toMatchObject({ schema: { properties: { city: {} } } });
+    const long = await ask({ description: `${'x'.repeat(999)}🙂` });
+    expect(long).toMatchObject({ description: 'x'.repeat(999) });
     const huge = z.object({ n: z.number().describe('x'.repeat(20_000)) });
     expect(await ask({ inputSchema: huge })).toMatchObject({ title: 'Pay', schema: undefined });
     expect(await ask({ requireApproval: undefined })).toBeUndefined();
@@ -105,7 +107,7 @@ describe('what a model asks for', () => {
       execute: ({ amount }) => executed.push(amount),
       requireApproval: ({ amount }) =>
         amount > 100
-          ? { approve: false, reason: 'too much' }
+          ? { approve: false, reason: 'too\ud800much' }
           : amount > 10
             ? true
             : { approve: true, reason: 'small' },
@@ -128,7 +130,7 @@ describe('what a model asks for', () => {
     ]);
     expect(await session.messages('tool_approval_response')).toMatchObject([
       { toolCallId: 'low', approved: true, reason: 'small', ...automatic },
-      { toolCallId: 'high', approved: false, reason: 'too much', isAutomatic: true },
+      { toolCallId: 'high', approved: false, reason: 'too\ufffdmuch', isAutomatic: true },
     ]);
     expect(await session.messages('tool_start')).toMatchObject([
       { toolCallId: 'low', providerExecuted: true },
@@ -139,7 +141,7 @@ describe('what a model asks for', () => {
     });
     expect((await stores.store.calls.read(session.id, 'high'))?.row).toMatchObject({
       denied: true,
-      decision: { approved: false, automatic: true, reason: 'too much' },
+      decision: { approved: false, automatic: true, reason: 'too\ufffdmuch' },
     });
   });
 

@@ -11,7 +11,6 @@ import { createGateway } from 'ai';
 import {
   parseRetryAfter,
   RequestFault,
-  STREAM_CUT,
   isOfPrompt,
   toProviderFailure,
 } from '../../activities/model/provider-failure.js';
@@ -65,7 +64,7 @@ describe('a failure of the provider', () => {
       true,
     ],
     ['an empty body', new EmptyResponseBodyError(), 'provider_bad_reply', true],
-    ['a cut stream', new RequestFault(STREAM_CUT), 'provider_stream_cut', true],
+    ['a cut stream', new RequestFault('provider_stream_cut'), 'provider_stream_cut', true],
     ['a failed fetch', new TypeError('fetch failed'), 'provider_error', true],
     ['a system error', coded, 'provider_error', true],
     ['one that is wrapped', new Error('x', { cause: coded }), 'provider_error', true],

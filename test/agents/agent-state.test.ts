@@ -1,11 +1,6 @@
 import { applyPatch, type Operation } from 'rfc6902';
 import { z } from 'zod';
-import {
-  createAgentState,
-  createScriptedModel,
-  defineAgent,
-  StateError,
-} from '../../agents/index.js';
+import { createAgentState, StateError } from '../../agents/index.js';
 
 const Notes = z.object({
   list: z.array(z.string()).default([]),
@@ -78,19 +73,5 @@ describe('the state of an agent', () => {
     });
     expect(state.get()).toEqual({ list: [], count: 0, memory: { at: '1970-01-01T00:00:00.000Z' } });
     expect(JSON.stringify(change?.patches)).not.toContain('unknown');
-  });
-});
-
-describe('stateSchema', () => {
-  it.each([
-    ['give every field a default', z.object({ name: z.string() })],
-    ['must return an object', z.object({}).transform(() => [1])],
-    ['must accept what it returns', z.object({ n: z.string().default('1').transform(Number) })],
-    ['cannot be used', z.object({}).refine(async () => true)],
-  ])('a state schema is refused: %s', (fault, stateSchema) => {
-    const agent = { name: 'a', systemPrompt: '', llmConfig: { model: createScriptedModel() } };
-    expect(() => defineAgent({ ...agent, stateSchema: stateSchema as never })).toThrow(
-      `Agent "a": stateSchema ${fault === 'give every field a default' ? 'must accept {}' : fault}`,
-    );
   });
 });

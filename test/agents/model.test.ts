@@ -5,6 +5,7 @@ import type {
   LanguageModelV3StreamPart,
 } from '@ai-sdk/provider';
 import { stepCountIs, streamText, tool } from 'ai';
+import { isOlderModel } from '../../agents/model.js';
 import { createScriptedModel, resolveModel } from '../../agents/index.js';
 import { echo } from '../../examples/lab/tools.js';
 import { fromScript, fromUser, readParts, readText, select, toDeltas } from './streams.js';
@@ -62,7 +63,11 @@ describe('resolveModel', () => {
       specificationVersion: 'v3',
       doStream: () => Promise.resolve({ stream: toStream<LanguageModelV3StreamPart>(text) }),
     };
-    expect(resolveModel(model).specificationVersion).toBe('v4');
+    const lifted = resolveModel(model);
+    expect(lifted.specificationVersion).toBe('v4');
+    // Another middleware wraps it once more.
+    expect(isOlderModel(resolveModel(lifted, [{}]))).toBe(true);
+    expect(isOlderModel(resolveModel(createScriptedModel()))).toBe(false);
     expect(await readText(resolveModel(model), { prompt: fromUser('hi') })).toBe('old');
   });
 

@@ -91,6 +91,21 @@ describe('a model of any other provider', () => {
   });
 
   it.each([
+    ['openai:gpt-test', {}, 'OPENAI_API_KEY'],
+    ['openai:gpt-test', { OPENAI_API_KEY: '' }, 'OPENAI_API_KEY'],
+    ['openai:x', { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'nowhere' }, 'OPENAI_BASE_URL'],
+    ['anthropic:claude-test', {}, 'ANTHROPIC_API_KEY'],
+    ['google:gemini-test', {}, 'GOOGLE_GENERATIVE_AI_API_KEY'],
+    ['openai-compatible:llama', {}, 'OPENAI_COMPATIBLE_BASE_URL'],
+    [
+      'openai-compatible:llama',
+      { OPENAI_COMPATIBLE_BASE_URL: 'ftp://x' },
+      'OPENAI_COMPATIBLE_BASE_URL',
+    ],
+    ['gpt-test', {}, 'MODEL'],
+    ['openai:', {}, 'MODEL'],
+    [':gpt-test', {}, 'MODEL'],
+    ['toString:x', {}, 'MODEL'],
     ['mistral:x', {}, 'MISTRAL_API_KEY'],
     ['groq:x', { GROQ_API_KEY: '' }, 'GROQ_API_KEY'],
     ['groq:x', { GROQ_API_KEY: 'k', GROQ_BASE_URL: 'nowhere' }, 'GROQ_BASE_URL'],

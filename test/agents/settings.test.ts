@@ -57,6 +57,11 @@ describe('defineAgent', () => {
       { stateSchema: z.object({ n: z.string().default('1').transform(Number) }) },
       'stateSchema must accept what it returns, as JSON',
     ],
+    [{ stateSchema: z.object({}).transform(() => [1]) }, 'stateSchema must return an object'],
+    [
+      { stateSchema: z.object({}).refine(async () => true) },
+      'stateSchema cannot be used: Encountered Promise during synchronous parse. Use .parseAsync() instead.',
+    ],
     [
       { outputSchema: jsonSchema({ type: 'object' }) },
       'outputSchema is not a zod 4 schema but a jsonSchema() of the AI SDK; write z.object({ … }), or pass its JSON Schema to z.fromJSONSchema({ … })',

@@ -45,6 +45,7 @@ export interface AgentUnderTest {
   /** Host of its tool sources; default: one that is never closed. */
   toolHost?: ToolHost;
   uploads?: MadeFiles;
+  extensions?: ActivityDeps['extensions'];
   /** Called with the scope that the agent's factory gets; if set, a factory creates the agent. */
   onScope?: (scope: AgentScope) => void;
   more?: Partial<Omit<AgentConfig<z.ZodType, z.ZodType>, 'llmConfig'>> & {
@@ -148,6 +149,7 @@ export function createHarness(
     lease: agent.lease,
     toolWork: agent.toolWork,
     uploads: agent.uploads,
+    ...(agent.extensions !== undefined && { extensions: agent.extensions }),
     ...(agent.toolHost !== undefined && { toolHost: agent.toolHost }),
     unansweredMs: agent.unansweredMs,
     logger: { info: () => undefined, warn: () => undefined },
