@@ -115,7 +115,7 @@ export function createStepCommit(
     const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
     let n = 0;
     const carried = await Promise.all(
-      repaired.map((each) => {
+      repaired.map(async (each) => {
         const finish = handed.get(each);
         if (finish !== undefined) return finish;
         n += 1;
