@@ -5,6 +5,7 @@ import { HEADERS } from '../protocol/ids.js';
 import type { OperatorAnswerBody } from '../protocol/operator.js';
 import type { AnswerReply, ExtendReply, RetryReply, StopReply } from '../protocol/replies.js';
 import type { StopMode } from '../protocol/run.js';
+import type { OpenCall } from '../store/contract/call-record.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { AnswerResult } from '../runs/record/answers.js';
 import { toActor } from './identity.js';
@@ -79,12 +80,12 @@ type Answer = WithoutSender<UncheckedAnswer>;
 /** Answers a pending call. @throws HelixError for an answer that is not taken */
 export async function answerCall(
   act: Act,
-  record: SessionRecord,
+  known: { record: SessionRecord; call?: Promise<OpenCall | undefined> | undefined },
   answer: Answer,
 ): Promise<AnswerReply> {
   const { deps, caller } = act;
-  const { sessionId } = record;
-  const options = toAnswerOptions(deps, caller, toActor(act), { record });
+  const { sessionId } = known.record;
+  const options = toAnswerOptions(deps, caller, toActor(act), known);
   const given = { ...answer, sessionId, by: caller.userId };
   return toAnswerReply(await deps.executor.submitToolResult(given, options));
 }

@@ -73,6 +73,7 @@ export interface ApiDeps extends ApiSettings {
   > & {
     owners: Pick<Store['owners'], 'page' | 'repair' | 'usage'>;
     runs: Pick<Store['runs'], 'list'>;
+    calls: Pick<Store['calls'], 'read'>;
   };
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
   agents: {

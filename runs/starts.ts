@@ -162,9 +162,11 @@ export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Star
     wake: async (runId, known) => {
       // The hint saves the run a read of its record, if it can be read here.
       const run = { sessionId: sessionOfRun(runId), runId };
-      const read = (): Promise<At | undefined> =>
-        store.runs.next(run, { lists: true }).catch(() => undefined);
-      await workflows.wake(runId, { at: known ?? (await read()) });
+      const read = async (): Promise<At | undefined> =>
+        known ?? store.runs.next(run, { lists: true }).catch(() => undefined);
+      const woken = read().then((at) => workflows.wake(runId, { at }));
+      inBackground(woken.catch(() => undefined));
+      await woken;
     },
     startOf: async (sessionId, runId) => {
       const record = await store.sessions.read(sessionId);

@@ -13,9 +13,14 @@ export type Read =
 
 /**
  * A read that a store may do before the change asks. `calls` gives the calls of the newest step, if they are few, with
- * these contents of each.
+ * these contents of each; `newRows` the number of rows, and those from an index on, if they are few; `state` the current
+ * version of the agent's own state.
  */
-export type Want = Read | readonly ['calls', part: string, ...contents: string[]];
+export type Want =
+  | Read
+  | readonly ['calls', part: string, ...contents: string[]]
+  | readonly ['newRows', part: string, from: number, most: number]
+  | readonly ['state', part: string];
 
 /** One write. A commit stores all writes of a change, or none. */
 export type Write =

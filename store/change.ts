@@ -48,6 +48,11 @@ export interface ChangeOptions {
   mayGrow?: boolean;
   /** A write elsewhere for which the commit waits; the load does not. */
   noted?: Promise<unknown> | undefined;
+  /**
+   * The first try needs no load: it is decided on what a look has just kept, and counts only if it is stored, that is,
+   * if nothing changed in between.
+   */
+  usesKept?: boolean;
 }
 
 export interface Loaded {
@@ -59,7 +64,7 @@ export interface Loaded {
   sequence: number;
   /** Bytes of the log and of everything that expires with it. */
   logBytes: number;
-  /** One reply per read; for `calls`, pairs of reads and replies. */
+  /** One reply per read; for a want that gives several reads, pairs of reads and replies. */
   replies: readonly unknown[];
 }
 
@@ -79,7 +84,8 @@ export type Change = <Input extends object, Reply>(
 export type Look = <Reply>(
   sessionId: string,
   look: (session: Session) => Reply,
-  options?: { wants?: readonly Want[]; isLarge?: boolean },
+  /** `keeps`: a change that follows at once may use what is read. */
+  options?: { wants?: readonly Want[]; isLarge?: boolean; keeps?: boolean },
 ) => Promise<Reply>;
 
 /** A change that loses every race fails after this many tries. */
@@ -87,13 +93,21 @@ const MOST_TRIES = 50;
 /** After this many tries, a change pauses before the next. */
 const HASTY_TRIES = 3;
 const MOST_PAUSE_MS = 20;
+/** A read is kept for this long, since the store's clock stands still in it. */
+const KEPT_MS = 100;
 
 type Address = readonly [conversationId: string, part: string];
 
-interface Decided<Reply> {
+/** What was read of a conversation at one moment. */
+interface Kept {
+  loaded: Loaded;
+  /** Replies by name of the read. */
+  known: ReadonlyMap<string, unknown>;
+}
+
+interface Decided<Reply> extends Kept {
   reply: Reply;
   tree: Tree;
-  loaded: Loaded;
 }
 
 interface Loads {
@@ -105,6 +119,8 @@ interface Loads {
   onlyLooks?: boolean;
   /** New entries are numbered above this sequence. */
   floor?: number;
+  /** Read before; only what is missing is loaded. */
+  kept?: Kept | undefined;
 }
 
 /**
@@ -113,26 +129,36 @@ interface Loads {
  */
 export function createChange(backend: Backend): { change: Change; look: Look } {
   const queued = createQueues();
+  const allKept = new Map<string, Kept>();
+
+  function keep(conversationId: string, { loaded, known }: Kept): void {
+    const kept = { loaded, known };
+    allKept.set(conversationId, kept);
+    setTimeout(() => {
+      if (allKept.get(conversationId) === kept) allKept.delete(conversationId);
+    }, KEPT_MS).unref();
+  }
 
   /** Loads until every requested read is known. Returns undefined if something changed between two loads. */
   async function decideOn<Reply>(
     [conversationId, part]: Address,
     decide: (session: Session) => Reply,
-    { wants = [], isLarge = false, mayGrow = false, onlyLooks = false, floor = 0 }: Loads,
+    { wants = [], isLarge = false, mayGrow = false, onlyLooks = false, floor = 0, kept }: Loads,
   ): Promise<Decided<Reply> | undefined> {
-    const known = new Map<string, unknown>();
-    let reads: readonly Want[] = [...recordsOf(part), ...wants];
-    let first: Loaded | undefined;
-    for (;;) {
+    const known = new Map(kept?.known);
+    const load = async (reads: readonly Want[]): Promise<Loaded> => {
       const loaded = await backend.load(conversationId, reads, isLarge).catch(asCorrupt);
-      first ??= loaded;
+      reads.forEach((read, at) => {
+        note(known, read, loaded.replies[at]);
+      });
+      return loaded;
+    };
+    const first = kept?.loaded ?? (await load([...recordsOf(part), ...wants]));
+    for (let loaded = first; ;) {
       const isSame = mayGrow
         ? first.recordVersion === loaded.recordVersion
         : first.version === loaded.version;
       if (!isSame) return undefined;
-      reads.forEach((read, at) => {
-        note(known, read, loaded.replies[at]);
-      });
       const missing = new Map<string, Read>();
       const tree = new Tree(conversationId, {
         now: loaded.now,
@@ -148,25 +174,31 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       const decided = tryTo(() => ({ reply: decide(tree.session(part)) }));
       // Writes may ask for more reads.
       if (!onlyLooks && 'reply' in decided) tryTo(() => tree.writes());
-      reads = [...missing.values()];
-      if (reads.length > 0) continue;
+      if (missing.size > 0) {
+        loaded = await load([...missing.values()]);
+        continue;
+      }
       if ('error' in decided) asCorrupt(decided.error);
-      return { reply: decided.reply, tree, loaded: first };
+      return { reply: decided.reply, tree, loaded: first, known };
     }
   }
 
   function decideUntilStored<Reply>(
     at: Address,
     decide: (session: Session) => Reply,
-    { wants, isFreeing = false, mayGrow = false, noted }: ChangeOptions,
+    { wants, isFreeing = false, mayGrow = false, noted, usesKept = false }: ChangeOptions,
   ): Promise<Decided<Reply>> {
     let floor = 0;
+    let kept = usesKept ? allKept.get(at[0]) : undefined;
     return untilDone(async () => {
-      const decided = await decideOn(at, decide, { wants, floor, mayGrow });
+      const isKept = kept !== undefined;
+      const decided = await decideOn(at, decide, { wants, floor, mayGrow, kept });
+      kept = undefined;
       if (decided === undefined) return undefined;
       const { tree, loaded } = decided;
       const writes = tree.writes();
-      if (writes.length === 0) return decided;
+      // A refusal is decided again, on what the conversation is now.
+      if (writes.length === 0) return isKept ? undefined : decided;
       const { sequence, bytes: logBytes } = tree.log;
       const commit = { writes, sequence, logBytes, isFreeing, mayGrow };
       await noted;
@@ -189,9 +221,12 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       if (tree.events.length > 0) options.listener?.(sessionId, tree.events);
       return reply;
     },
-    look: async (sessionId, look, options = {}) => {
+    look: async (sessionId, look, { keeps = false, ...options } = {}) => {
+      const at = addressOf(sessionId);
       const given = { ...options, mayGrow: true, onlyLooks: true };
-      return (await untilDone(() => decideOn(addressOf(sessionId), look, given))).reply;
+      const decided = await untilDone(() => decideOn(at, look, given));
+      if (keeps) keep(at[0], decided);
+      return decided.reply;
     },
   };
 }
@@ -232,8 +267,12 @@ function addressOf(sessionId: string): Address {
 }
 
 function note(known: Map<string, unknown>, want: Want, reply: unknown): void {
-  if (want[0] !== 'calls') known.set(nameOf(want), reply);
+  if (!givesSeveral(want)) known.set(nameOf(want), reply);
   else for (const [read, found] of reply as [Read, unknown][]) known.set(nameOf(read), found);
+}
+
+function givesSeveral(want: Want): want is Exclude<Want, Read> {
+  return want[0] === 'calls' || want[0] === 'newRows' || want[0] === 'state';
 }
 
 /** Nearly every change reads the records of its session and of the conversation. */
@@ -295,20 +334,28 @@ function wellFormed<Value>(value: Value): Value {
 interface Asking {
   writer?: { name: string };
   /** Only for a claim. */
-  wants?: object;
+  wants?: { rows: number; state: boolean };
+  withState?: boolean;
   toolCallId?: string;
+  calls?: readonly { id: string }[];
   messages?: readonly { id: string }[];
 }
 
+/** A claim reads new rows only up to this number. */
+export const MOST_NEW_ROWS = 100;
+
 /** Returns the reads that most changes need for their input, so that one load suffices. */
 function wantsOf(decide: unknown, part: string, input: object): Want[] {
-  const { writer, wants: asked, toolCallId: id, messages = [] } = input as Asking;
+  const asking = input as Asking;
+  const { writer, wants: asked, toolCallId: id, calls = [], messages = [] } = asking;
   // A claim moves the results of the previous calls into the transcript.
   const contents = asked === undefined ? [] : ['row'];
   const wants: Want[] = [
     ['rowCount', part],
     ['calls', part, ...contents],
   ];
+  if (asked !== undefined) wants.push(['newRows', part, asked.rows, MOST_NEW_ROWS]);
+  if (asked?.state === true || asking.withState === true) wants.push(['state', part]);
   const name = writer?.name;
   if (name !== undefined) {
     for (const kind of ['w', 'b', 'e', 't'])
@@ -317,6 +364,7 @@ function wantsOf(decide: unknown, part: string, input: object): Want[] {
   // Contents of a permission to execute.
   const given = name === undefined ? [] : ['spec', 'decision', 'approver'];
   if (id !== undefined) wants.push(...wantsOfCall(part, id, given));
+  for (const call of calls) wants.push(...wantsOfCall(part, call.id, []));
   for (const message of messages) wants.push(['field', 'index', part, `m:${message.id}`]);
   if (decide === begin) wants.push(['field', 'files', '', 'whose'], ['entryCount']);
   return wants;

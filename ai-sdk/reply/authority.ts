@@ -110,7 +110,7 @@ export function toAnswerOptions(
   deps: AuthorityDeps,
   caller: Caller,
   actor: Omit<Actor, 'by'>,
-  known?: Partial<SessionCalls>,
+  known?: AnswerOptions['known'],
 ): AnswerOptions {
   return {
     known,

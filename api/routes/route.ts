@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Request, Response, RequestHandler } from 'express';
 import type { z } from 'zod';
-import { readOwned, toReplyHeaders, type Caller } from '../../ai-sdk/index.js';
+import { readOwned, toReplyHeaders, toStoredSessionId, type Caller } from '../../ai-sdk/index.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import type { HEADERS } from '../../protocol/ids.js';
 import { toAct } from '../../runs/record/acts.js';
 import { logEntries } from '../../runs/record/listeners.js';
 import type { AuditAction, AuditDetail } from '../../store/contract/audit.js';
+import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 import type { RouteDeps } from '../deps.js';
@@ -79,6 +80,11 @@ export interface Call<A, P, Q, B> {
   caller: A extends 'everyone' ? undefined : Identity;
   /** The caller's own session; its id is the stored one. */
   record: A extends 'owner' ? SessionRecord : undefined;
+  /**
+   * The call that the path names, if the route reads it. It is read beside the session: a refusal of a
+   * stranger does not wait for it, so its duration says nothing of the call.
+   */
+  asked: Promise<OpenCall | undefined> | undefined;
 }
 
 type Parsed<S> = S extends z.ZodType ? z.infer<S> : undefined;
@@ -86,6 +92,8 @@ type Parsed<S> = S extends z.ZodType ? z.infer<S> : undefined;
 interface Declared<A, P, Q, B, T> extends Declaration {
   /** Default: `caller`. */
   access?: A;
+  /** True for a route of an owner that needs the call that its path names. */
+  readsCall?: true;
   params?: P;
   query?: Q;
   body?: B;
@@ -117,7 +125,7 @@ export function defineRoute<
   Q extends z.ZodObject | undefined = undefined,
   B extends z.ZodType | undefined = undefined,
   T extends About | undefined = undefined,
->({ handle, about: find, ...declared }: Declared<A, P, Q, B, T>): Route {
+>({ handle, about: find, readsCall, ...declared }: Declared<A, P, Q, B, T>): Route {
   const { access = 'caller', params, query, body } = declared;
   const { headers = [], audits } = declared;
   const isAudited = audits !== 'none' && access !== 'everyone';
@@ -141,11 +149,27 @@ export function defineRoute<
         if (deps.repliesOutliveTokens !== true) cutAtExpiry(response, caller, BREAK_OFF_MS);
         cutWhenRevoked(response, caller);
       }
-      const record =
-        access === 'owner' && caller !== undefined
-          ? await loadOwnSession(deps.stateStore, sessionOf(parsed), caller, response)
-          : undefined;
-      const call = { deps, request, response, ...parsed, caller, record } as Call<A, P, Q, B>;
+      const { stateStore } = deps;
+      const { sessionId, toolCallId } = idsOf(parsed);
+      let record: SessionRecord | undefined;
+      let asked: Promise<OpenCall | undefined> | undefined;
+      if (access === 'owner' && caller !== undefined) {
+        const own = loadOwnSession(stateStore, sessionId, caller, response);
+        if (readsCall === true) {
+          const storedId = toStoredSessionId(sessionId, caller.tenantId);
+          const reading = stateStore.calls.read(storedId, toolCallId);
+          // A stranger's request does not await it.
+          reading.catch(() => undefined);
+          asked = reading;
+        }
+        record = await own;
+      }
+      const call = { deps, request, response, ...parsed, caller, record, asked } as Call<
+        A,
+        P,
+        Q,
+        B
+      >;
       const about = (await find?.(call)) as T;
       if (caller !== undefined) {
         await recordAccess(declared, { deps, request, caller }, about ?? record ?? {});
@@ -155,13 +179,22 @@ export function defineRoute<
   };
 }
 
-/** Returns the session of a request; the path wins, since a body may name a target session. */
-function sessionOf({ params, query, body }: Record<'params' | 'query' | 'body', unknown>): string {
-  const { sessionId } = { ...toFields(body), ...toFields(query), ...toFields(params) };
-  return sessionId ?? '';
+/** Returns the session and the call of a request; the path wins, since a body may name a target session. */
+function idsOf({ params, query, body }: Record<'params' | 'query' | 'body', unknown>): Ids {
+  const { sessionId = '', toolCallId = '' } = {
+    ...toFields(body),
+    ...toFields(query),
+    ...toFields(params),
+  };
+  return { sessionId, toolCallId };
 }
 
-function toFields(value: unknown): { sessionId?: string } {
+interface Ids {
+  sessionId: string;
+  toolCallId: string;
+}
+
+function toFields(value: unknown): Partial<Ids> {
   return typeof value === 'object' && value !== null ? value : {};
 }
 

@@ -220,15 +220,16 @@ export const SESSION_ROUTES: readonly Route[] = [
     ...pendingCall,
     path: '/api/chat/:sessionId/pending/:toolCallId',
     id: 'answerCall',
+    readsCall: true,
     audits: 'act',
     summary: 'Answer a pending call from anywhere',
     body: AnswerBody,
     replies: inJson(202, 'The answer is stored.', AnswerReply, SESSION_AND_RUN),
     refusals: NOT_TAKEN,
     handle: async (call) => {
-      const { response, params, body, record } = call;
+      const { response, params, body, record, asked } = call;
       const answer = toAnswer(params.toolCallId, body);
-      response.status(202).json(await answerCall(call, record, answer));
+      response.status(202).json(await answerCall(call, { record, call: asked }, answer));
     },
   }),
   defineRoute({

@@ -105,6 +105,7 @@ const AGENT_ROUTES: readonly Route[] = [
     method: 'post',
     path: '/api/agent/submit-tool-result',
     id: 'submitToolResult',
+    readsCall: true,
     audits: 'act',
     summary: 'Answer a pending call; the run continues without a resume',
     access: 'owner',
@@ -113,7 +114,11 @@ const AGENT_ROUTES: readonly Route[] = [
     refusals: NOT_TAKEN,
     handle: async (call) => {
       const { sessionId, toolCallId } = call.body;
-      const { resumed } = await answerCall(call, call.record, call.body);
+      const { resumed } = await answerCall(
+        call,
+        { record: call.record, call: call.asked },
+        call.body,
+      );
       const taken = { sessionId, toolCallId, resumed };
       call.response.status(202).json(taken satisfies ToolResultTaken);
     },

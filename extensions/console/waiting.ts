@@ -72,7 +72,7 @@ export const OPERATOR_WAITING_ROUTES: readonly Route[] = [
       const { deps, response, params, body, caller } = answered;
       const record = await openForOperator(deps, caller, 'answer', params.sessionId);
       const answer = toAnswer(params.toolCallId, body);
-      response.status(202).json(await answerCall(answered, record, answer));
+      response.status(202).json(await answerCall(answered, { record }, answer));
     },
   }),
   defineRoute({

@@ -70,8 +70,8 @@ export interface Answers {
 }
 
 export interface AnswerOptions {
-  /** The answered session as the caller has just read it, which saves another read. */
-  known?: Partial<SessionCalls> | undefined;
+  /** The answered session as the caller has just read it, which saves another read. `call`: being read. */
+  known?: (Partial<SessionCalls> & { call?: Promise<OpenCall | undefined> }) | undefined;
   /** The person's roles and the channel, for the audit trail. */
   actor?: Omit<Actor, 'by'> | undefined;
   /** The person as the host has verified it. Default: the `by` of the answer, without roles. */
@@ -189,10 +189,11 @@ export function createAnswers(deps: AnswersDeps): Answers {
     if (result.kind === 'fenced' || result.kind === 'not_due') {
       throw new Error(`an answer was refused as ${result.kind}`);
     }
-    if (result.kind === 'stored') await wake(runId, result);
+    // The reply is written while the signal is on its way.
+    if (result.kind === 'stored') void wake(runId, result);
     // A repeated answer may be the last one, whose signal was lost.
     else if (result.kind === 'already_completed') {
-      await wake(record.runId, { resume: record.resume });
+      void wake(record.runId, { resume: record.resume });
     }
     return done(result);
   }
@@ -345,13 +346,13 @@ export async function wakeAll(
 async function readCall(
   { calls, sessions }: AnswersDeps['store'],
   { sessionId, toolCallId }: ToolAnswer,
-  { record, openCalls }: Partial<SessionCalls> = {},
+  { record, openCalls, call: reading }: NonNullable<AnswerOptions['known']> = {},
 ): Promise<[OpenCall | undefined, SessionRecord | undefined]> {
   if (openCalls !== undefined && record !== undefined) {
     return [openCalls.find(({ spec }) => spec.toolCallId === toolCallId), record];
   }
   const [call, read] = await Promise.all([
-    calls.read(sessionId, toolCallId),
+    reading ?? calls.read(sessionId, toolCallId),
     record ?? sessions.read(sessionId),
   ]);
   // An earlier read may be of an earlier run, which others have asked for.

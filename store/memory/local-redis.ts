@@ -19,7 +19,7 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     // DBSIZE drops expired keys.
     call('DBSIZE');
   };
-  /** See LOAD. */
+  // These three: see LOAD.
   const calls = ([most, record = '', content = '', ...kinds]: string[]): Reply => {
     const order = call('HGET', record, 'order');
     const ids = order === null ? [] : (JSON.parse(String(order)) as string[]);
@@ -28,12 +28,29 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
       ids.length === 0 ? [] : call('HMGET', hash, ...ids.map((id) => `${kind}:${id}`));
     return [order, of(record, 'call'), ...kinds.map((kind) => of(content, kind))];
   };
+  const rows = ([most, key = '', from = '']: string[]): Reply => {
+    const count = Number(call('LLEN', key));
+    return count - Number(from) > Number(most) ? [count] : [count, call('LRANGE', key, from, '-1')];
+  };
+  const state = ([key = '', content = '']: string[]): Reply => {
+    const record = call('HGET', key, 'record');
+    if (record === null) return [];
+    const { state: own } = JSON.parse(String(record)) as { state?: { version: number } };
+    if (own === undefined) return [];
+    const name = `v:${String(own.version)}`;
+    return [name, call('HGET', content, name)];
+  };
+  const own: Partial<Record<string, (args: string[]) => Reply>> = {
+    CALLS: calls,
+    ROWS: rows,
+    STATE: state,
+  };
   const each = (args: readonly string[], from: number): Reply[] => {
     const replies: Reply[] = [];
     for (let at = from; at < args.length;) {
       const words = Number(args[at]);
       const [name = '', ...rest] = args.slice(at + 1, at + 1 + words);
-      replies.push(name === 'CALLS' ? calls(rest) : call(name, ...rest));
+      replies.push(own[name]?.(rest) ?? call(name, ...rest));
       at += 1 + words;
     }
     return replies;

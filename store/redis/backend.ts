@@ -12,7 +12,9 @@ import { createWriteIf, type Check, type Write as Command } from './write-if.js'
  *
  * Keys: the conversation's record, its files. Arguments: commands that read, each preceded by its number of words.
  * `CALLS` takes a limit, the session's record, its content and names of contents. It replies with the order of the
- * newest step's calls, and with the calls and these contents unless they exceed the limit.
+ * newest step's calls, and with the calls and these contents unless they exceed the limit. `ROWS` takes a limit, the
+ * rows and an index. It replies with the number of rows, and with those from the index on unless they exceed the limit.
+ * `STATE` takes the session's record and its content, and replies with the current version of the agent's state.
  *
  * @returns version, sequence and size of the log, and the field of an earlier build · changes of the files · time ·
  * replies
@@ -32,11 +34,24 @@ local function calls(most, key, content, ...)
   for _, kind in ipairs({ ... }) do add(content, kind) end
   return replies
 end
+local function rows(most, key, from)
+  local count = redis.call('LLEN', key)
+  if count - tonumber(from) > tonumber(most) then return { count } end
+  return { count, redis.call('LRANGE', key, from, -1) }
+end
+local function state(key, content)
+  local isWhole, record = pcall(cjson.decode, redis.call('HGET', key, 'record') or '')
+  local version = isWhole and type(record) == 'table' and record.state and record.state.version
+  if type(version) ~= 'number' then return {} end
+  local name = string.format('v:%.0f', version)
+  return { name, redis.call('HGET', content, name) }
+end
+local own = { CALLS = calls, ROWS = rows, STATE = state }
 local replies, place = {}, 1
 while place <= #ARGV do
   local last = place + tonumber(ARGV[place])
-  local read = ARGV[place + 1] == 'CALLS' and calls or redis.call
-  replies[#replies + 1] = read(unpack(ARGV, read == calls and place + 2 or place + 1, last))
+  local read = own[ARGV[place + 1]]
+  replies[#replies + 1] = read and read(unpack(ARGV, place + 2, last)) or redis.call(unpack(ARGV, place + 1, last))
   place = last + 1
 end
 local at = redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes', 'status')
@@ -228,6 +243,19 @@ function toReads(
       const at = commands.push(['CALLS', MOST_CALLS, record, content, ...contents]) - 1;
       return (replies) => toCalls(part, contents, replies[at] as CallsReply);
     }
+    if (read[0] === 'newRows') {
+      const [, part, from, most] = read;
+      const at = commands.push(['ROWS', String(most), keys(part, 'rows'), String(from)]) - 1;
+      return (replies) => toNewRows(part, from, replies[at] as NewRowsReply);
+    }
+    if (read[0] === 'state') {
+      const [, part] = read;
+      const at = commands.push(['STATE', keys(part, 'record'), keys(part, 'content')]) - 1;
+      return (replies) => {
+        const [name, text] = replies[at] as [name?: string, text?: string | null];
+        return name === undefined ? [] : [[['field', 'content', part, name], text]];
+      };
+    }
     const at = commands.push(toCommand(keys, read)) - 1;
     return read[0] === 'entries'
       ? (replies) => (replies[at] as StreamEntry[]).map(toEntry)
@@ -255,6 +283,13 @@ function toCalls(
     });
   });
   return found;
+}
+
+type NewRowsReply = [count: number, rows?: string[]];
+
+function toNewRows(part: string, from: number, [count, rows]: NewRowsReply): [Read, unknown][] {
+  const counted: [Read, unknown] = [['rowCount', part], count];
+  return rows === undefined ? [counted] : [counted, [['rows', part, from, count - 1], rows]];
 }
 
 function toCommand(keys: Keys, read: Exclude<Read, readonly ['field', ...unknown[]]>): string[] {

@@ -125,6 +125,8 @@ export function createSessionReads(context: RedisContext) {
 
   const readCall: Calls['read'] = async (sessionId, id) => {
     const toolCallId = id.toWellFormed();
+    const part = childPartOf(sessionId);
+    // What a change of the call reads too, since an answer usually follows.
     const found = await look(
       sessionId,
       (session) => {
@@ -132,7 +134,10 @@ export function createSessionReads(context: RedisContext) {
         const call = owner.calls.get(toolCallId);
         return call && toOpenCall(owner, call);
       },
-      { wants: wantsOfCall(childPartOf(sessionId), toolCallId, CONTENTS) },
+      {
+        wants: [...wantsOfCall(part, toolCallId, CONTENTS), ['rowCount', part], ['calls', part]],
+        keeps: true,
+      },
     );
     return found && (await withResults(sessionId, [found]))[0];
   };

@@ -32,6 +32,8 @@ it.each(['a person', 'a deadline'])(
       expect(await submitToolResult({ ...answer, ...of })).toMatchObject({ kind: 'stored' });
     }
     if (last === 'a deadline') await until('it is over', () => expireCalls(session.id));
+    // No reply to an answer waits for the signals.
+    await until('all are woken', () => woken.size >= asking.length);
     expect([...woken].sort()).toEqual(asking.sort());
   },
 );

@@ -97,3 +97,52 @@ it('a note that fails behind a refusal ends no process', async () => {
   process.off('unhandledRejection', fault);
   expect(faults).toEqual([]);
 });
+
+describe('a change that uses what a look has kept', () => {
+  const nobody = (tries: string[]) => (session: Session) => {
+    tries.push(session.existing.owner);
+    if (session.existing.owner === 'bob') session.existing.owner = 'eve';
+  };
+  const keep = { keeps: true };
+
+  it('is decided on it, and stored', async () => {
+    const { change, look } = await openStream(() => Promise.resolve());
+    const tries: number[] = [];
+    await look('s', ({ record }) => record?.owner, keep);
+    await change('s', note(tries), {}, { usesKept: true });
+    expect([tries, await look('s', ({ record }) => record?.owner)]).toEqual([[0], 'ann']);
+  });
+
+  it('is decided again on the newest state if something was stored in between', async () => {
+    const { change, look } = await openStream(async (append) => {
+      await append();
+    });
+    const tries: number[] = [];
+    await look('s', ({ record }) => record?.owner, keep);
+    await change('s', note(tries), {}, { usesKept: true });
+    expect(tries).toEqual([0, 1]);
+  });
+
+  it('is decided again if it would store nothing', async () => {
+    const { change, look } = await openStream(() => Promise.resolve());
+    await look('s', ({ record }) => record?.owner, keep);
+    await change('s', (session) => void (session.existing.owner = 'bob'), {});
+    const tries: string[] = [];
+    await change('s', nobody(tries), {}, { usesKept: true });
+    expect(tries).toEqual(['', 'bob']);
+    expect(await look('s', ({ record }) => record?.owner)).toBe('eve');
+  });
+
+  it('does not use what was kept long ago', async () => {
+    const { change, look } = await openStream(() => Promise.resolve());
+    await look('s', ({ record }) => record?.owner, keep);
+    await change('s', (session) => void (session.existing.owner = 'bob'), {});
+    jest.useFakeTimers();
+    await look('s', ({ record }) => record?.owner, keep);
+    jest.advanceTimersByTime(101);
+    jest.useRealTimers();
+    const tries: string[] = [];
+    await change('s', nobody(tries), {}, { usesKept: true });
+    expect(tries).toEqual(['bob']);
+  });
+});

@@ -18,7 +18,7 @@ export interface TestAgent {
 
 /**
  * Creates an agent that a message directs: `{calls}` makes calls in its first step and then says
- * `done`; `{hang}` streams forever; `{fail}` fails for good; any other text is repeated.
+ * `done`; `{hang}` streams forever, after the calls if there are some; `{fail}` fails for good; any other text is repeated.
  */
 export function createTestAgent(name = 'tester', activities?: RunShape): TestAgent {
   const executed: string[] = [];
@@ -39,9 +39,10 @@ export function createTestAgent(name = 'tester', activities?: RunShape): TestAge
     const first = Array.isArray(content) && content[0]?.type === 'text' ? content[0].text : '';
     const wish = (first.startsWith('{') ? JSON.parse(first) : {}) as Wish;
     if (wish.fail === true) return Promise.reject(refused());
-    if (wish.hang === true) return speakOn(abortSignal);
+    const hasCalled = prompt.length > at + 1;
+    if (wish.hang === true && (wish.calls === undefined || hasCalled)) return speakOn(abortSignal);
     if (wish.calls === undefined) return [...parts.text(`You said ${first}`), ...parts.finish()];
-    if (prompt.length > at + 1) return [...parts.text('done'), ...parts.finish()];
+    if (hasCalled) return [...parts.text('done'), ...parts.finish()];
     const calls = wish.calls.flatMap(({ tool: of, id }) => parts.call(id, of, {}));
     return [...calls, ...parts.finish('tool-calls')];
   });

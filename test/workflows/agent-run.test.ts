@@ -138,13 +138,16 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
 
   it('operators can find and read a run', async () => {
     const id = runs.newSessionId();
-    const run = await runs.begin(id, agent.name, asks(['charge', `${id}-c`]));
+    const calls = [{ tool: 'charge', id: `${id}-c` }];
+    const run = await runs.begin(id, agent.name, wish({ calls, hang: true }));
     await runs.untilStatus(id, 'waiting_approval');
-    const query = `AgentSession = '${id}' AND AgentStatus = 'waiting_approval'`;
-    const listed = await until('it is listed as waiting', async () => {
-      for await (const found of runs.client.workflow.list({ query })) return found;
-      return undefined;
-    });
+    const listedAs = (status: string) =>
+      until(`it is listed as ${status}`, async () => {
+        const query = `AgentSession = '${id}' AND AgentStatus = '${status}'`;
+        for await (const found of runs.client.workflow.list({ query })) return found;
+        return undefined;
+      });
+    const listed = await listedAs('waiting_approval');
     expect(listed.workflowId).toBe(workflowIdOf(run.runId));
     const attributes = listed.typedSearchAttributes.getAll();
     expect(Object.fromEntries(attributes.map(({ key, value }) => [key.name, value]))).toMatchObject(
@@ -160,7 +163,10 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
     expect(described.raw.workflowExecutionInfo?.priority).toMatchObject({ fairnessKey: 'acme' });
     expect(await described.staticSummary()).toBe(`${agent.name}: turn 1 of ${id}`);
     expect(await described.staticDetails()).toContain(`http://page/${id}`);
+    await runs.decide(run, `${id}-c`, true);
+    await listedAs('running');
     await runs.executor.stop(id, { mode: 'interrupt' });
     await runs.result(run);
+    await listedAs('interrupted');
   });
 });

@@ -1,5 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { oneAtATime } from '../../../runs/record/listeners.js';
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+/** Longer than work waits for what its caller sends. */
+const behind = () => jest.advanceTimersByTimeAsync(100);
 
 it('work in the background begins behind what its caller does next', async () => {
   const order: string[] = [];
@@ -9,12 +18,15 @@ it('work in the background begins behind what its caller does next', async () =>
       await Promise.resolve();
     },
     () => undefined,
+    50,
   );
 
   ask('s1');
   await Promise.resolve();
+  // A signal and its reply take several turns of the event loop.
+  await jest.advanceTimersByTimeAsync(10);
   order.push('signal');
-  await nextTurn();
+  await behind();
 
   expect(order).toEqual(['signal', 'work of s1']);
 });
@@ -33,15 +45,15 @@ it('what is asked for meanwhile is done once, behind the work under way', async 
   );
 
   ask('s1');
-  await nextTurn();
+  await behind();
   ask('s1');
   ask('s1');
   expect(begun).toBe(1);
   release();
-  await nextTurn();
+  await behind();
   expect(begun).toBe(2);
   release();
-  await nextTurn();
+  await behind();
   expect(begun).toBe(2);
 });
 
@@ -53,9 +65,9 @@ it('work that fails is reported, and asked for again it is done', async () => {
   );
 
   ask('s1');
-  await nextTurn();
+  await behind();
   ask('s1');
-  await nextTurn();
+  await behind();
 
   expect(failures).toEqual(['s1', 's1']);
 });

@@ -1,0 +1,85 @@
+import { createMemoryData, createStoresOn } from '../../store/memory/index.js';
+import { drive, newCall, userMessage } from '../support/session-driver.js';
+
+/** Drives a session, and counts how often the store reads it. */
+function setUp() {
+  const data = createMemoryData();
+  const { call } = data.keyspace;
+  let reads = 0;
+  const counting: typeof call = (...command) => {
+    if (command.includes('logBytes') && command[0] === 'HMGET') reads += 1;
+    return call(...command);
+  };
+  const stores = createStoresOn({ ...data, keyspace: { ...data.keyspace, call: counting } });
+  const { claim } = stores.store.steps;
+  const session = drive(stores);
+  return {
+    session,
+    /** Claims the first step of a run, and asks for its rows. */
+    claim: (runId: string, state: boolean) =>
+      claim({
+        writer: session.writer(runId, 1, 1),
+        known: 0,
+        now: Date.now(),
+        wants: { state, born: '', rows: 0 },
+      }),
+    readsOf: async (work: () => unknown): Promise<number> => {
+      const before = reads;
+      await work();
+      return reads - before;
+    },
+  };
+}
+
+describe('the record is read once', () => {
+  it('by a claim, with new rows and the state of the agent', async () => {
+    const { session, claim, readsOf } = setUp();
+    const { runId } = await session.newRun();
+    await session.save({ a: 1 }, 0);
+    const reads = await readsOf(async () => {
+      expect(await claim(runId, true)).toMatchObject({
+        fresh: { from: 0, rows: [{ role: 'user' }] },
+        state: { version: 1, customState: { a: 1 } },
+      });
+    });
+    expect(reads).toBe(1);
+  });
+
+  it('by the commit of a step with calls, and by the permission to execute one', async () => {
+    const { session, readsOf } = setUp();
+    const { runId, writer } = await session.speaking();
+    const commit = () =>
+      session.commit(writer, { calls: [newCall('c1', 'server'), newCall('c2', 'server')] });
+    expect(await readsOf(commit)).toBe(1);
+    expect(await readsOf(() => session.start(runId, 1, 'c1'))).toBe(1);
+  });
+
+  it('for an answer, by the look at the call before it', async () => {
+    const { session, readsOf } = setUp();
+    const { runId } = await session.asked(newCall('c1', 'approval'));
+    expect(await readsOf(() => session.call('c1'))).toBe(1);
+    const reads = await readsOf(async () => {
+      expect(await session.decide(runId, 'c1', true)).toMatchObject({ kind: 'stored' });
+    });
+    expect(reads).toBe(0);
+  });
+
+  it('again for an answer after another change', async () => {
+    const { session } = setUp();
+    const { runId } = await session.asked(newCall('c1', 'approval'));
+    await session.call('c1');
+    await session.decide(runId, 'c1', false);
+    // What was kept still shows the call as waiting.
+    expect(await session.decide(runId, 'c1', true)).toEqual({ kind: 'already_completed' });
+  });
+});
+
+it('a claim reads no rows if they are many', async () => {
+  const { session, claim } = setUp();
+  const messages = Array.from({ length: 101 }, (_, n) => userMessage(`m${String(n)}`));
+  const { runId } = await session.newRun({ messages });
+  expect(await claim(runId, false)).toMatchObject({
+    rowCount: 101,
+    fresh: { from: 101, rows: [] },
+  });
+});
