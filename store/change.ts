@@ -337,7 +337,6 @@ interface Asking {
   wants?: { rows: number; state: boolean };
   withState?: boolean;
   toolCallId?: string;
-  calls?: readonly { id: string }[];
   messages?: readonly { id: string }[];
 }
 
@@ -347,7 +346,7 @@ export const MOST_NEW_ROWS = 100;
 /** Returns the reads that most changes need for their input, so that one load suffices. */
 function wantsOf(decide: unknown, part: string, input: object): Want[] {
   const asking = input as Asking;
-  const { writer, wants: asked, toolCallId: id, calls = [], messages = [] } = asking;
+  const { writer, wants: asked, toolCallId: id, messages = [] } = asking;
   // A claim moves the results of the previous calls into the transcript.
   const contents = asked === undefined ? [] : ['row'];
   const wants: Want[] = [
@@ -364,7 +363,6 @@ function wantsOf(decide: unknown, part: string, input: object): Want[] {
   // Contents of a permission to execute.
   const given = name === undefined ? [] : ['spec', 'decision', 'approver'];
   if (id !== undefined) wants.push(...wantsOfCall(part, id, given));
-  for (const call of calls) wants.push(...wantsOfCall(part, call.id, []));
   for (const message of messages) wants.push(['field', 'index', part, `m:${message.id}`]);
   if (decide === begin) wants.push(['field', 'files', '', 'whose'], ['entryCount']);
   return wants;
