@@ -7,6 +7,7 @@ import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { createPreliminary } from '../../activities/tool/call-context.js';
+import { toFailure } from '../../activities/tool/tool-outcome.js';
 import { LIMITS } from '../../protocol/limits.js';
 
 type Execute = (input: unknown, context: ToolContext) => unknown;
@@ -93,7 +94,6 @@ describe('tool call', () => {
       throwing(new Proxy(new Error('x'), { get: trap })),
       thrown('unknown error'),
     ],
-    ['half a character', throwing('a\ud800'), thrown('a\ufffd')],
   ])('tells the model of a tool that gives %s', async (_what, execute, row, extra = {}) => {
     const { tool, run, result } = await openCall(execute, extra);
     expect(await tool(run, 1, 'c1')).toBe('settled');
@@ -378,6 +378,17 @@ it('a call whose lost attempt has passed its webhook on, as its tool finds, wait
   void tool(run, 1, 'c1', 1).catch(() => undefined);
   await until('it passes its address on', () => sent === 1);
   expect([await tool(run, 1, 'c1', 2), sent]).toEqual(['suspended', 1]);
+});
+
+it('the text of what a tool throws has whole characters, also where it is cut', () => {
+  const most = LIMITS.errorTextBytes / 4;
+  const long = 'x'.repeat(most - 1);
+  for (const [text, kept] of [
+    ['a\ud800', 'a\ufffd'],
+    [`${long}🙂`, `${long}\ufffd`],
+  ]) {
+    expect(toFailure(text, 'c')).toEqual({ error: kept, errorCode: 'c' });
+  }
 });
 
 describe('the log of a tool that throws', () => {
