@@ -213,7 +213,7 @@ export function createDocuments(
       },
     },
     runs: {
-      current: (sessionId) => {
+      current: async (sessionId) => {
         checkStreamId(sessionId);
         return look(sessionId, (session) => {
           const { record, runs } = session;
