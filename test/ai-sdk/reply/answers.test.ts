@@ -136,7 +136,7 @@ describe('answers (path 3)', () => {
     runtime.executor.runs.submitToolResult = async (answer, options) => {
       runtime.executor.runs.submitToolResult = submitToolResult;
       const taken = await submitToolResult(answer, options);
-      const approvalId = answer.approvalId?.replace('c1', 'c2');
+      const approvalId = answer.approvalId?.replace(/c1$/, 'c2');
       await submitToolResult({ ...answer, toolCallId: 'c2', approvalId }, options);
       return taken;
     };

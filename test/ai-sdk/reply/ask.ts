@@ -70,9 +70,14 @@ export const scripted = (id: string, ...script: object[]): PostedMessage =>
 
 /** A runtime whose agent asks twice in one step and once more in the next, in each turn. */
 export function createAsking(): ChatRuntime {
-  const asks = (text: string, ...amounts: number[]) =>
+  const asks = (delta: string, ...amounts: number[]) =>
     parts.asks(
-      parts.text(text),
+      // Readers of a live turn may get several deltas apart or joined.
+      [
+        { type: 'text-start', id: 't' },
+        { type: 'text-delta', id: 't', delta },
+        { type: 'text-end', id: 't' },
+      ],
       ...amounts.map((amount) => parts.call(`c${String(amount)}`, 'charge', { amount })),
     );
   return createRuntime(
