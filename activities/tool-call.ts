@@ -85,7 +85,7 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
         }
         // A call in a model's slot does not wait for a tool slot: it moves to the tools' own queue.
         const waitMs = ref.eager === true ? 0 : SLOT_WAIT_MS;
-        giveBack = await slots.take(await userOf(ref), attempt.signal, waitMs);
+        giveBack = await slots.take(await userOf(ref), waitMs, attempt.signal);
         // A stopped call needs no slot to report the stop; a draining worker begins none.
         if (giveBack === undefined && attempt.cutReason() !== 'stop') {
           // Any worker may take the next attempt.

@@ -4,7 +4,7 @@ export interface FairSlots {
    * Waits for a slot; waiting users take turns. Returns a function that frees the slot; undefined
    * if too many wait, time is up, or the signal fired.
    */
-  take: (user: string, signal: AbortSignal, withinMs: number) => Promise<(() => void) | undefined>;
+  take: (user: string, withinMs: number, signal?: AbortSignal) => Promise<(() => void) | undefined>;
 }
 
 export interface SlotLimits {
@@ -62,14 +62,14 @@ export function createFairSlots({
   }
 
   return {
-    take: (user, signal, withinMs) => {
-      if (signal.aborted) return Promise.resolve(undefined);
+    take: (user, withinMs, signal) => {
+      if (signal?.aborted === true) return Promise.resolve(undefined);
       if (mayTake(user) && !waiting.has(user)) return Promise.resolve(occupy(user));
       if ((waiting.get(user)?.size ?? 0) >= mostWait) return Promise.resolve(undefined);
       return new Promise((resolve) => {
         const leave = (): void => {
           clearTimeout(timer);
-          signal.removeEventListener('abort', giveUp);
+          signal?.removeEventListener('abort', giveUp);
         };
         const grant: Grant = () => {
           leave();
@@ -83,7 +83,7 @@ export function createFairSlots({
           resolve(undefined);
         };
         const timer = setTimeout(giveUp, withinMs);
-        signal.addEventListener('abort', giveUp, { once: true });
+        signal?.addEventListener('abort', giveUp, { once: true });
         waiting.set(user, (waiting.get(user) ?? new Set()).add(grant));
       });
     },

@@ -101,9 +101,8 @@ export function createLimits(
  */
 function createStreamSlots(perUser: number, keyOf: KeyOf): RequestHandler {
   const slots = createFairSlots({ total: Infinity, perUser, waiting: 0 });
-  const { signal } = new AbortController();
   return async (request, response, next) => {
-    const free = await slots.take(await keyOf(request), signal, 0);
+    const free = await slots.take(await keyOf(request), 0);
     if (free === undefined) {
       response.set('retry-after', String(RETRY_SECONDS));
       throw new HelixError('too_many_streams', 'Too many open streams; close some.');

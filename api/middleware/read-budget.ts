@@ -94,7 +94,7 @@ export function createReadBudget(
         add(key, bytes);
         if (own > room) room = await roomOf(reader, own);
         if (own <= LARGE_BYTES || leave !== undefined) return;
-        leave = await slots.take(key, signal, TURN_MS);
+        leave = await slots.take(key, TURN_MS, signal);
         if (leave === undefined) throw tooMuch();
       },
     };

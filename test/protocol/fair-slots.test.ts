@@ -1,6 +1,5 @@
 import { createFairSlots } from '../../protocol/fair-slots.js';
 
-const never = new AbortController().signal;
 const LONG_MS = 60_000;
 
 /** Creates slots and lists the users who got one, in order. */
@@ -8,8 +7,8 @@ function users(total: number, perUser: number) {
   const slots = createFairSlots({ total, perUser });
   const served: string[] = [];
   const back = new Map<string, (() => void)[]>();
-  const come = async (user: string, signal = never, withinMs = LONG_MS): Promise<void> => {
-    const giveBack = await slots.take(user, signal, withinMs);
+  const come = async (user: string, signal?: AbortSignal, withinMs = LONG_MS): Promise<void> => {
+    const giveBack = await slots.take(user, withinMs, signal);
     if (giveBack === undefined) return;
     served.push(user);
     back.set(user, [...(back.get(user) ?? []), giveBack]);
@@ -45,7 +44,7 @@ describe('places for tools', () => {
     await come('ann');
     const stop = new AbortController();
     const stopped = come('bob', stop.signal);
-    const late = come('eve', never, 1);
+    const late = come('eve', undefined, 1);
     stop.abort();
     await Promise.all([stopped, late]);
     void come('ivy');
