@@ -115,7 +115,7 @@ const Fields = settings(
     toolChoice: ToolChoice.optional(),
     /** Names of the tools that the model may call in this step. */
     activeTools: ToolNames.optional(),
-    /** Merged into the agent's options. */
+    /** Merged deeply; undefined keeps the agent's. */
     providerOptions: ProviderOptions.optional(),
   },
   {
@@ -202,17 +202,16 @@ export type PrepareStep = (
   options: PrepareStepOptions,
 ) => PreparedStep | undefined | Promise<PreparedStep | undefined>;
 
-/** Returns the fields that are set, under their newer names. */
+/**
+ * Returns the fields that are set, under their newer names.
+ *
+ * @throws DefinitionError for fields that would silently have no effect, and for wrong values
+ */
 export function toChanges(returned: PreparedStep | undefined): PreparedStep {
-  const { system, instructions = system, ...others } = returned ?? {};
-  return Object.fromEntries(
-    Object.entries({ ...others, instructions }).filter(([, value]) => value !== undefined),
+  const set: PreparedStep = Object.fromEntries(
+    Object.entries(returned ?? {}).filter(([, value]) => value !== undefined),
   );
-}
-
-/** @throws DefinitionError for fields that would silently have no effect, and for wrong values */
-export function checkPreparedStep(returned: PreparedStep | undefined): PreparedStep {
-  const changes = toChanges(returned);
-  assertSettings(Fields, changes, { call: 'prepareStep' });
-  return changes;
+  assertSettings(Fields, set, { call: 'prepareStep' });
+  const { system, instructions = system, ...others } = set;
+  return instructions === undefined ? others : { ...others, instructions };
 }

@@ -3,9 +3,9 @@ import type { ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt } from 'ai/internal';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import {
+  toChanges,
   type PreparedStep,
   type PrepareStepOptions,
-  checkPreparedStep,
   type Instructions,
 } from '../../agents/step-hooks.js';
 import { resolveModel } from '../../agents/model.js';
@@ -51,7 +51,7 @@ export async function prepareMessages(
       responseMessages: messages.slice(initial),
     };
     const returned = await orAborted(prepareStep(options), signal);
-    const { messages: chosen, ...changes } = checkPreparedStep(returned);
+    const { messages: chosen, ...changes } = toChanges(returned);
     if (chosen === undefined) return { messages: prompt, changes };
     const kept = pairCalls(await toPromptMessages(chosen));
     if (kept.length === 0) throw new Error('no message is left');

@@ -36,6 +36,10 @@ interface HookOptions {
   input?: unknown;
 }
 
+const CALLED = { fake: { kept: 1, changed: 1, deep: { kept: 1, changed: 1 } } };
+const CHANGED = { fake: { kept: undefined, changed: 2, deep: { changed: 2 } } };
+const MERGED = { kept: 1, changed: 2, deep: { kept: 1, changed: 2 } };
+
 /** An agent that notes what its tool hears, and the notes. */
 function noting(hook: () => void = () => undefined) {
   const heard: unknown[] = [];
@@ -192,10 +196,10 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
         ...rest,
         messages: [{ role: 'user', content: `${String(messages.length)} so far` }, ...messages],
         instructions: 'Of the call.',
-        providerOptions: { fake: { a: 1, b: 1 } },
+        providerOptions: CALLED,
       }),
       prepareStep: ({ stepNumber }: { stepNumber: number }) =>
-        stepNumber === 0 ? {} : { system: 'Of the step.', providerOptions: { fake: { b: 2 } } },
+        stepNumber === 0 ? {} : { system: 'Of the step.', providerOptions: CHANGED },
     });
     const replies = [asks(call('c1', 'echo', { value: 'a' })), says('Done.')];
     const ours = fakeModel(sayInTurn(...replies));
@@ -216,7 +220,7 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
       'Of the call.',
       'Of the step.',
     ]);
-    expect(asked(ours)[1]?.[1]).toEqual({ a: 1, b: 2 });
+    expect(asked(ours)[1]?.[1]).toEqual(MERGED);
   });
 
   it('leaves prepareStep no summaries to keep for messages that it changed', async () => {
@@ -257,6 +261,23 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
     });
     expect(model.doStreamCalls).toEqual([]);
   });
+});
+
+it('the options of providers that prepareStep returns are merged as in the AI SDK', async () => {
+  const [ours, theirs] = [fakeModel(sayInTurn()), fakeModel(sayInTurn())];
+  const of = (model: typeof ours) =>
+    new ToolLoopAgent({
+      model,
+      providerOptions: CALLED,
+      prepareStep: () => ({ providerOptions: CHANGED }),
+    });
+  const harness = await serve(of(ours));
+  await harness.play(await harness.begin());
+  const stream = await of(theirs).stream({ prompt: 'hi' });
+  await stream.consumeStream();
+  for (const { doStreamCalls } of [ours, theirs]) {
+    expect(doStreamCalls[0]?.providerOptions?.['fake']).toEqual(MERGED);
+  }
 });
 
 it('a call that pages carry out has the name of its tool on pages, also if its input does not fit', async () => {

@@ -186,6 +186,7 @@ describe('prepareStep', () => {
     [{ headers: {} }, '"headers"'],
     [{ temperature: 'hot' }, 'temperature must be a number'],
     [{ activeTools: 'all' }, 'activeTools must be a list of names of tools'],
+    [{ system: 5, instructions: 'x' }, 'system must be a string, or system messages'],
   ])('prepareStep may not return what would have no effect: %j', async (returned, why) => {
     const asked = prepare(conversation(1), () => returned as never);
     await expect(asked).rejects.toMatchObject({ cause: { message: expect.stringContaining(why) } });
