@@ -75,7 +75,7 @@ describe('a model of Google', () => {
   });
 });
 
-describe('a model of any other provider', () => {
+describe('the name of a model', () => {
   it.each(['mistral', 'groq'])('a model of %s streams from its address, once', async (name) => {
     const delta = { role: 'assistant', content: 'Hello' };
     const choices = [{ index: 0, delta, finish_reason: 'stop' }];

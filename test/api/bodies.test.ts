@@ -242,6 +242,13 @@ describe('JSON', () => {
     await response.text();
   });
 
+  it.each(['', '["never closed [[[['])(
+    'a text that is no JSON has no depth of its own: %j',
+    (text) => {
+      expect(findExcess(Buffer.from(text), { depth: 1, values: 2 }, 100)).toBeUndefined();
+    },
+  );
+
   it.each([1, 2, 3, 7, 100])(
     'JSON in pieces of %d bytes has the depth and values of the whole',
     (size) => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { isDeeperThan, isValueDeeperThan } from '../../protocol/limits.js';
+import { isDeeperThan, isValueDeeperThan, startOf } from '../../protocol/limits.js';
 
 const nested = (depth: number, inner = '1'): string =>
   '['.repeat(depth) + inner + ']'.repeat(depth);
@@ -33,4 +33,12 @@ describe('the depth of JSON', () => {
       }),
     );
   });
+});
+
+it('the start of a text splits no character, and has whole ones', () => {
+  expect([3, 4, 5].map((length) => startOf('ab\ud83d🙂c', length))).toEqual([
+    'ab\ufffd',
+    'ab\ufffd',
+    'ab\ufffd🙂',
+  ]);
 });
