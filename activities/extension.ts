@@ -3,7 +3,6 @@ import type { RunRef } from '../protocol/run.js';
 import type { Store } from '../store/contract/store.js';
 import type { StepMiddleware } from './model/middleware.js';
 
-export { providerOf } from '../agents/model.js';
 export type { ClaimedStep, ModelCall, ModelRequest, StepMiddleware } from './model/middleware.js';
 
 /** A run, as its activity knows it. */

@@ -25,11 +25,6 @@ export function resolveModel(
   return lifted;
 }
 
-/** Returns the name of a model's provider; the AI SDK names it with its endpoint: `openai.responses`. */
-export function providerOf({ provider }: Pick<LanguageModelV4, 'provider'>): string {
-  return provider.split('.')[0] ?? provider;
-}
-
 const wrapped = new WeakMap<LanguageModelV4, readonly LanguageModelMiddleware[]>();
 const older = new WeakSet<LanguageModelV4>();
 

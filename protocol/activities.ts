@@ -1,3 +1,5 @@
+/** Types and plain constants only, since workflow code imports this file. */
+
 import type { Principal } from './actor.js';
 import type {
   At,
@@ -293,7 +295,7 @@ export type ExecuteToolWork = (
   },
 ) => Promise<unknown>;
 
-/** Runs that a workflow of another program begins by activities. */
+/** Settings of a run that a workflow of another program begins by an activity. */
 export interface CalledRunOptions {
   sessionId?: string;
   /** Owner of the conversation. Default: `anonymous`. */

@@ -1,6 +1,6 @@
 /**
- * All numbers of the contract, and the check of JSON against them. No imports, so that workflow code
- * can use it. Sizes are UTF-8 bytes unless the name states otherwise; times are milliseconds.
+ * All numbers of the contract, and what checks JSON and cuts text by them. No imports, so that
+ * workflow code can use it. Sizes are UTF-8 bytes unless the name states otherwise; times are milliseconds.
  */
 export const LIMITS = {
   /** Serialised chunk; larger ones are refused before a sequence is allocated. */
@@ -161,6 +161,14 @@ export const TIMES = {
 };
 
 export type Times = typeof TIMES;
+
+/** Returns at most `length` UTF-16 units of a text and splits no character. */
+export function startOf(text: string, length: number): string {
+  const whole = text.toWellFormed();
+  const last = whole.charCodeAt(length - 1);
+  const isCut = whole.length > length && last >= 0xd800 && last <= 0xdbff;
+  return whole.slice(0, isCut ? length - 1 : length);
+}
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

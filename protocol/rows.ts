@@ -145,8 +145,9 @@ export const Answered = z.object({
   /** The provider's own name of the model. */
   responseModelId: z.string().optional(),
   at: z.number(),
-  /** Duration of the reply, and time to its first output, ms. */
+  /** Duration of the reply, ms. */
   ms: z.number().optional(),
+  /** Time to the first output, such as text or a call: later than the first part, ms. */
   firstMs: z.number().optional(),
   rawFinishReason: z.string().optional(),
   warnings: z.array(z.unknown()).optional(),

@@ -27,6 +27,11 @@ export interface UsedModel {
   model: string;
 }
 
+/** Returns the name of a model's provider; the AI SDK names it with its endpoint: `openai.responses`. */
+export function providerOf({ provider }: { readonly provider: string }): string {
+  return provider.split('.')[0] ?? provider;
+}
+
 /**
  * An event of a run. The process that caused it reports it once, after the record has it; a process
  * that dies in between reports nothing, so counts may be too low, never too high.

@@ -6,9 +6,9 @@ import type {
   LanguageModelV4ToolResultOutput,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
-import { providerOf } from '../../agents/model.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { AssistantPart, AssistantRow, Row } from '../../protocol/rows.js';
+import { providerOf } from '../../protocol/telemetry.js';
 import { pairCalls } from './prepare-messages.js';
 import { isFetchedBy, sentence, type TextPart } from './prompt-files.js';
 

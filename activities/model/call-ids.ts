@@ -1,4 +1,4 @@
-import { LIMITS } from '../../protocol/limits.js';
+import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { Row } from '../../protocol/rows.js';
 
 /**
@@ -59,12 +59,4 @@ export function callIdsOf(rows: readonly Row[]): Set<string> {
     for (const part of row.parts) if (part.type === 'tool-call') ids.add(part.toolCallId);
   }
   return ids;
-}
-
-/** Returns at most `length` UTF-16 units of a text and splits no character. */
-export function startOf(text: string, length: number): string {
-  const whole = text.toWellFormed();
-  const last = whole.charCodeAt(length - 1);
-  const isCut = whole.length > length && last >= 0xd800 && last <= 0xdbff;
-  return whole.slice(0, isCut ? length - 1 : length);
 }

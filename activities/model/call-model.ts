@@ -32,7 +32,7 @@ export const failures: StepMiddleware =
       // A cut call is no failure of the provider.
       if (cutOf(attempt) !== undefined) return { request };
       warn('model call failed', error);
-      return { request, failure: toProviderFailure(error, request.times?.firstMs !== undefined) };
+      return { request, failure: toProviderFailure(error, request.times.firstMs !== undefined) };
     }
   };
 
@@ -43,10 +43,10 @@ export const failures: StepMiddleware =
  */
 export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
   return async (request) => {
-    const { call, reply, step, choice } = request;
+    const { call, reply, step, choice, times } = request;
     const { chunks } = step;
     if (call === undefined) throw new Error('nothing was prepared to ask');
-    const times = (request.times ??= { at: Date.now(), beganMs: performance.now() });
+    const { clockMs } = (times.began ??= { at: Date.now(), clockMs: performance.now() });
     step.progress.model = call.model.modelId;
     const takeId = createIdTaker(store.calls, step);
     const noteInput = createInputNotes(step, call, reply);
@@ -54,7 +54,7 @@ export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
     try {
       for await (const part of partsOf(call, pace.signal)) {
         pace.hear(part);
-        noteTime(times, part);
+        noteTime(times, clockMs, part);
         if (part.type === 'error') throw part.error;
         const callId = callIdOf(part);
         if (callId !== undefined && takeId !== undefined) {
@@ -91,9 +91,9 @@ const OUTPUT: ReadonlySet<Part['type']> = new Set([
   'reasoning-file',
 ]);
 
-function noteTime(times: RequestTimes, { type }: Part): void {
+function noteTime(times: RequestTimes, clockMs: number, { type }: Part): void {
   if (times.outputMs !== undefined && type !== 'finish') return;
-  const ms = performance.now() - times.beganMs;
+  const ms = performance.now() - clockMs;
   times.firstMs ??= ms;
   if (OUTPUT.has(type)) times.outputMs ??= ms;
   if (type === 'finish') times.finishMs = ms;

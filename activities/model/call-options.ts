@@ -15,9 +15,10 @@ import {
 } from '../../agents/llm-settings.js';
 import type { PreparedStep, CompactionRecord, Instructions } from '../../agents/step-hooks.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
-import { isOlderModel, providerOf, resolveModel } from '../../agents/model.js';
+import { isOlderModel, resolveModel } from '../../agents/model.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { Eased, Row, ToolRow, UserRow } from '../../protocol/rows.js';
+import { providerOf } from '../../protocol/telemetry.js';
 import type { Files } from '../../store/contract/files.js';
 import type { ActivityDeps } from '../deps.js';
 import { foreignTo, toAcceptable, type Asked } from './acceptable-prompt.js';

@@ -7,13 +7,12 @@ import type {
 import { assertSettings } from '../../agents/definition-error.js';
 import { Callback, Duration, isCount, must, settings } from '../../agents/fields.js';
 import { Prices } from '../../agents/llm-settings.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { Compaction, Row } from '../../protocol/rows.js';
 import type { RunUsage } from '../../store/contract/runs.js';
 import { addUsage } from '../../store/contract/usage.js';
 import type { ActivityDeps } from '../deps.js';
 import { orAborted } from '../attempt.js';
-import { startOf } from './call-ids.js';
 import type { Compactions, StepMiddleware } from './middleware.js';
 import { toRunUsage } from './spending.js';
 

@@ -4,12 +4,12 @@ import type {
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultOutput,
 } from '@ai-sdk/provider';
+import { startOf } from '../../protocol/limits.js';
 import type { Eased, Row } from '../../protocol/rows.js';
 import type { ModelCall, StepMiddleware } from './middleware.js';
 import { internal } from './acceptable-prompt.js';
 import { pairCalls } from './prepare-messages.js';
 import { isOfPrompt, toProviderFailure } from './provider-failure.js';
-import { startOf } from './call-ids.js';
 
 /** Shortened requests per step, and the least number of characters worth asking with. */
 const MOST = 4;

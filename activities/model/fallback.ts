@@ -37,6 +37,7 @@ export function toRequest(
     used,
     reply,
     recorded: [],
+    times: {},
   };
 }
 

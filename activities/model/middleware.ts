@@ -83,9 +83,8 @@ export interface Compactions {
 
 /** Times of a request, which begin as the model is asked; a retry with a shorter prompt is included. */
 export interface RequestTimes {
-  /** Beginning, ms since the epoch, and by the clock of `performance`. */
-  at: number;
-  beganMs: number;
+  /** Set once the model is asked: ms since the epoch, and by the clock of `performance`. */
+  began?: { at: number; clockMs: number };
   /** Time until the first part, the first output, the finish part, and the end, ms. */
   firstMs?: number;
   outputMs?: number;
@@ -109,10 +108,10 @@ export interface ModelRequest {
   reply: StepReply;
   /** Functions that are called once the record has the request's usage. */
   recorded: ((usage: RunUsage | undefined) => void)[];
+  /** Shared by copies of the request. */
+  times: RequestTimes;
   /** Set once the request is prepared. */
   call?: ModelCall;
-  /** Set once the model is asked. */
-  times?: RequestTimes;
   /** Summaries that the attempt uses. */
   compactions?: Compactions;
   /** Stores files that are too large for the stream. */

@@ -6,11 +6,10 @@ import { resolveMaxSteps } from '../../agents/define-agent.js';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import type { ApprovalCall } from '../../agents/tool-config.js';
 import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import { closedCall, type ClosedCall, type StepScope } from '../../runs/record/closed-call.js';
 import type { CallDescription, NewCall } from '../../store/contract/call-record.js';
-import { startOf } from './call-ids.js';
 import { checkInput, inputSchemaOf, parseInput } from './call-input.js';
 import type { ProposedCall } from './step-reply.js';
 

@@ -302,12 +302,12 @@ function toNotes(
 
 /** Returns the provider's report on its reply; undefined if the model was not asked. */
 function toAnswered({ call, times, reply }: ModelRequest): Answered | undefined {
-  if (call === undefined || times === undefined) return undefined;
+  if (call === undefined || times.began === undefined) return undefined;
   const { provider, modelId } = call.model;
-  const { at, finishMs, outputMs } = times;
+  const { began, finishMs, outputMs } = times;
   const round = (ms: number | undefined) => (ms === undefined ? undefined : Math.round(ms));
   const took = { ms: round(finishMs), firstMs: round(outputMs) };
-  return { provider, modelId, at, ...took, ...reply.reported };
+  return { provider, modelId, at: began.at, ...took, ...reply.reported };
 }
 
 function textOf({ fold }: StepReply): string {

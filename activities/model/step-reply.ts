@@ -15,7 +15,7 @@ import {
 } from '../../protocol/chunk.js';
 import type { ErrorCode } from '../../protocol/errors.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import { findJsonFault, LIMITS } from '../../protocol/limits.js';
+import { findJsonFault, LIMITS, startOf } from '../../protocol/limits.js';
 import {
   createReplyFold,
   isShownUrl,
@@ -26,7 +26,7 @@ import {
   type ReplyFold,
 } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
-import { CallIds, startOf } from './call-ids.js';
+import { CallIds } from './call-ids.js';
 import { toReported, type Reported } from './reported.js';
 import { ReplyBlocks, storableOf, WholeCharacters, type ChunkFields } from './reply-blocks.js';
 

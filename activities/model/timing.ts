@@ -1,5 +1,4 @@
-import { providerOf } from '../../agents/model.js';
-import type { UsedModel } from '../../protocol/telemetry.js';
+import { providerOf, type UsedModel } from '../../protocol/telemetry.js';
 import type { ActivityDeps } from '../deps.js';
 import type { ModelRequest, StepMiddleware } from './middleware.js';
 
@@ -18,8 +17,8 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
       const code = answer.failure?.code;
       // A cut call is no failure of the provider.
       const isEnded = code !== undefined || attempt.cutReason() === undefined;
-      if (asked === undefined || times === undefined || !isEnded) return answer;
-      const ms = performance.now() - times.beganMs;
+      if (asked === undefined || times.began === undefined || !isEnded) return answer;
+      const ms = performance.now() - times.began.clockMs;
       Object.assign(times, { ms, code });
       const firstSeconds = times.firstMs === undefined ? undefined : times.firstMs / 1_000;
       meter?.({ kind: 'model_called', ...asked, seconds: ms / 1_000, firstSeconds, code });
@@ -29,6 +28,6 @@ export function timing({ meter }: Pick<ActivityDeps, 'meter'>): StepMiddleware {
 
 /** Returns undefined until the model is asked. */
 function askedOf(agent: string, { call, times }: ModelRequest): UsedModel | undefined {
-  if (call === undefined || times === undefined) return undefined;
+  if (call === undefined || times.began === undefined) return undefined;
   return { agent, provider: providerOf(call.model), model: call.model.modelId };
 }

@@ -1,7 +1,7 @@
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { CallActivityRef, GivenUpCall } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS, startOf } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../../store/contract/call-record.js';
 
@@ -112,9 +112,7 @@ export function toBase(ref: CallActivityRef): {
  * unchanged, other values as JSON. Tools may throw values that cannot even be described.
  */
 function toThrownText(thrown: unknown): string {
-  return describe(thrown)
-    .slice(0, LIMITS.errorTextBytes / 4)
-    .toWellFormed();
+  return startOf(describe(thrown), LIMITS.errorTextBytes / 4);
 }
 
 function describe(thrown: unknown): string {

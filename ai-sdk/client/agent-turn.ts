@@ -107,7 +107,7 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
       case 'end':
         return { type: 'stream_end', ...common };
       case 'fail':
-        // A failure has left its error in the stream; an abort leaves none.
+        // The error stands in the stream, unless its entry has expired.
         return { type: 'stream_end', ...common, status: 'aborted' };
       case 'truncated': {
         const { truncatedAtStep, atSequence = 0 } = event;

@@ -1,8 +1,6 @@
 import { HelixError } from '../../protocol/errors.js';
 import { refusal } from '../../runs/refusals.js';
 
-/** Refusals of the bridge, besides those of runs. Pure. */
-
 /** Strangers get the same error, so that they learn nothing. */
 export function notFound(): HelixError {
   return refusal('not_found');

@@ -1,14 +1,13 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import {
-  providerOf,
-  type ClaimedStep,
-  type ModelCall,
-  type ModelRequest,
-  type StepMiddleware,
+import type {
+  ClaimedStep,
+  ModelCall,
+  ModelRequest,
+  StepMiddleware,
 } from '../../activities/extension.js';
 import { toPartialInput } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
-import { legSpan } from '../../protocol/telemetry.js';
+import { legSpan, providerOf } from '../../protocol/telemetry.js';
 import { addUsage } from '../../store/contract/usage.js';
 import { commonAttributes, spanBelow, usageAttributes, usageSince } from './leg-spans.js';
 import type { LegTraces } from './leg-traces.js';
@@ -25,9 +24,9 @@ export function modelSpans({ tracer, current }: LegTraces): StepMiddleware {
       const id = spanBelow(leg, ref.step, 'model', number);
       request.recorded.push((usage) => {
         const { call, times, reply } = request;
-        if (call === undefined || times === undefined) return;
+        if (call === undefined || times.began === undefined) return;
         // A cut call ends here.
-        const { at: beganAt, firstMs, code, ms = performance.now() - times.beganMs } = times;
+        const { began, firstMs, code, ms = performance.now() - began.clockMs } = times;
         const { temperature, maxOutputTokens } = agent.llmConfig;
         const { modelId: model } = call.model;
         const finish = reply.finish();
@@ -39,8 +38,8 @@ export function modelSpans({ tracer, current }: LegTraces): StepMiddleware {
           id,
           parent: legSpan(leg).span,
           kind: 'client',
-          startMs: beganAt,
-          endMs: beganAt + ms,
+          startMs: began.at,
+          endMs: began.at + ms,
           attributes: {
             ...commonAttributes(leg, 'chat'),
             ...usageAttributes(usage),

@@ -1,5 +1,5 @@
 import type { ChunkOf, Interruption, StreamChunk } from '../../protocol/chunk.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import { SETTLED_TEXTS } from '../../session/settling.js';
 import type { NewCall } from '../../store/contract/call-record.js';
@@ -24,7 +24,7 @@ export function closedCall(
   why: { code: string; text: string },
   timestamp: number,
 ): ClosedCall {
-  const error = why.text.slice(0, LIMITS.errorTextBytes / 4);
+  const error = startOf(why.text, LIMITS.errorTextBytes / 4);
   const row: ToolRow = { role: 'tool', toolCallId, toolName, error, errorCode: why.code };
   const chunk: StreamChunk = {
     type: 'tool_input_error',

@@ -9,6 +9,7 @@ import { until } from '../support/until.js';
 import { createPreliminary } from '../../activities/tool/call-context.js';
 import { toFailure } from '../../activities/tool/tool-outcome.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { closedCall } from '../../runs/record/closed-call.js';
 
 type Execute = (input: unknown, context: ToolContext) => unknown;
 
@@ -380,14 +381,18 @@ it('a call whose lost attempt has passed its webhook on, as its tool finds, wait
   expect([await tool(run, 1, 'c1', 2), sent]).toEqual(['suspended', 1]);
 });
 
-it('the text of what a tool throws has whole characters, also where it is cut', () => {
+it('the error text of a call has whole characters, also where it is cut', () => {
   const most = LIMITS.errorTextBytes / 4;
   const long = 'x'.repeat(most - 1);
   for (const [text, kept] of [
     ['a\ud800', 'a\ufffd'],
-    [`${long}🙂`, `${long}\ufffd`],
-  ]) {
+    [`${long}🙂`, long],
+  ] as const) {
     expect(toFailure(text, 'c')).toEqual({ error: kept, errorCode: 'c' });
+    const scope = { agentId: 's', agentType: 'a', step: 1, runId: 'r' };
+    const call = { toolCallId: 'c1', toolName: 't' };
+    const { chunks } = closedCall(scope, call, {}, { code: 'c', text }, 0);
+    expect(chunks).toMatchObject([{ error: kept }]);
   }
 });
 

@@ -1,4 +1,5 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { WorkMiddleware } from '../../../activities/extension.js';
 import { traceRuns } from '../../../extensions/observe/trace-runs.js';
 import type { FinishedSpan, Tracer } from '../../../protocol/telemetry.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
@@ -9,6 +10,13 @@ import { fakeTool } from '../../support/fake-tool.js';
 import type { TestStores } from '../../support/test-stores.js';
 
 const SLOW_MS = 5_000;
+
+/** Copies each request, as middleware may. */
+const COPIES: WorkMiddleware = {
+  run: (_run, work) => work(),
+  request: () => (request, next) => next({ ...request }),
+  tool: () => undefined,
+};
 
 it('a run writes a span for each request to a model and each execution of a tool, as it went', async () => {
   const spans: FinishedSpan[] = [];
@@ -31,7 +39,7 @@ it('a run writes a span for each request to a model and each execution of a tool
   const harness = createHarness(createMemoryStores() as unknown as TestStores, {
     model,
     tools: [slow],
-    extensions: [traceRuns(tracer)],
+    extensions: [traceRuns(tracer), { work: () => COPIES }],
   });
   try {
     await harness.play(await harness.begin());
