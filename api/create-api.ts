@@ -153,7 +153,7 @@ function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
 
 const PARTS: readonly (keyof ApiStores['store'])[] = [
   ...(['sessions', 'waiting', 'documents', 'checkpoints', 'queue', 'audit'] as const),
-  ...(['usage', 'requests', 'files', 'owners', 'runs'] as const),
+  ...(['usage', 'requests', 'files', 'owners', 'runs', 'calls'] as const),
 ];
 
 function toRouteDeps(options: ApiOptions & { extensions: readonly ApiExtension[] }): RouteDeps {

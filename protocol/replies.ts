@@ -350,7 +350,7 @@ export const ErasureReply = z
     sessionId: z.string(),
     at: ms,
     by: z.string().optional(),
-    /** False while Temporal has not deleted all workflows; the workers complete it. */
+    /** False while workflows remain to be deleted in Temporal; the workers complete it. */
     complete: z.boolean(),
     ...ERASED,
   })

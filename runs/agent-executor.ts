@@ -59,7 +59,8 @@ interface ExecutorSettings {
 const SILENT = { warn: () => undefined };
 
 /**
- * Connects agents, stores and Temporal. The caller closes connection and stores.
+ * Connects agents, stores and Temporal. The caller closes connection and stores, after `runs.idle()`:
+ * signals of answers may still be on their way, and without them a run continues seconds later.
  *
  * @example
  * import { Connection } from '@temporalio/client';

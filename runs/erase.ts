@@ -25,7 +25,7 @@ export interface Erasing {
 
 /** Delay before the sweeper checks an erasure, in case this process dies. */
 const CHECK_MS = 3_000;
-/** A run that was starting when it was erased may appear in Temporal up to this long after. */
+/** The workflow of a run that was starting may appear in Temporal up to this long after the erasure. */
 const APPEARS_MS = 15_000;
 /**
  * Erases conversations. The transition that removes a record notes the rest of the work: runs to
@@ -37,12 +37,12 @@ export function createErasing({ store, workflows, lostSignal, logger }: RunsCore
 
   /** @throws HelixError `unavailable`; it is repeated as a whole then */
   async function finish(sessionId: string, erasure: Erasure): Promise<ErasureReply> {
-    const { act, runs: ended, starting } = erasure;
+    const { act, starting } = erasure;
     await erasures.clear(sessionId, erasure);
     for (const fileId of erasure.files) await files.forget(sessionId, fileId);
     logEntries(logger, await audit.relay(sessionId));
     const { deleted, unknown } = await workflows.erase(sessionId, erasure);
-    const mayAppear = starting && unknown.some((runId) => ended.includes(runId));
+    const mayAppear = starting !== undefined && unknown.includes(starting);
     const complete = !mayAppear || Date.now() - act.at > APPEARS_MS;
     if (complete) {
       // An erasure has one receipt, however often it is finished.

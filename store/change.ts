@@ -93,7 +93,7 @@ const MOST_TRIES = 50;
 /** After this many tries, a change pauses before the next. */
 const HASTY_TRIES = 3;
 const MOST_PAUSE_MS = 20;
-/** A read is kept for this long, since the store's clock stands still in it. */
+/** A read is kept for this long. */
 const KEPT_MS = 100;
 
 type Address = readonly [conversationId: string, part: string];
@@ -129,14 +129,22 @@ interface Loads {
  */
 export function createChange(backend: Backend): { change: Change; look: Look } {
   const queued = createQueues();
-  const allKept = new Map<string, Kept>();
+  const allKept = new Map<string, Kept & { at: number }>();
 
   function keep(conversationId: string, { loaded, known }: Kept): void {
-    const kept = { loaded, known };
+    const kept = { loaded, known, at: performance.now() };
     allKept.set(conversationId, kept);
     setTimeout(() => {
       if (allKept.get(conversationId) === kept) allKept.delete(conversationId);
     }, KEPT_MS).unref();
+  }
+
+  /** Returns what is kept, at the time that the store's clock has reached since. */
+  function keptOf(conversationId: string): Kept | undefined {
+    const kept = allKept.get(conversationId);
+    if (kept === undefined) return undefined;
+    const now = kept.loaded.now + Math.floor(performance.now() - kept.at);
+    return { ...kept, loaded: { ...kept.loaded, now } };
   }
 
   /** Loads until every requested read is known. Returns undefined if something changed between two loads. */
@@ -189,7 +197,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
     { wants, isFreeing = false, mayGrow = false, noted, usesKept = false }: ChangeOptions,
   ): Promise<Decided<Reply>> {
     let floor = 0;
-    let kept = usesKept ? allKept.get(at[0]) : undefined;
+    let kept = usesKept ? keptOf(at[0]) : undefined;
     return untilDone(async () => {
       const isKept = kept !== undefined;
       const decided = await decideOn(at, decide, { wants, floor, mayGrow, kept });

@@ -3,25 +3,13 @@ import {
   type SearchAttributePair,
   type TypedSearchAttributes,
 } from '@temporalio/common';
-import {
-  CancellationScope,
-  metricMeter,
-  setCurrentDetails,
-  sleep,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import type { CallLine, StepLine } from '../protocol/activities.js';
 import type { AgentState, CallRef, RunInput, RunStatus, Spent } from '../protocol/run.js';
 import type { View } from '../run/loop.js';
 
 /** Histogram of the time from begin or resume until the run next waits for people or ends. */
 const LEG_SECONDS = 'gen_ai_invoke_agent_duration_seconds';
-/**
- * A run is listed as at work once it has worked for this long. A write of the status competes with the
- * work that an answer has just released, and often the run waits again before anybody could look.
- */
-const LISTED_AFTER_MS = 2_000;
 /** The run's details list at most this many steps of legs. */
 const MOST_STEPS = 50;
 
@@ -71,9 +59,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   let used = from?.spent;
   let state: AgentState = toState('model', from?.step ?? 0, []);
   let shown = '';
-  let status: RunStatus = input.startAt === undefined ? 'running' : 'starting';
-  let listed = workflowInfo().typedSearchAttributes.get(AgentStatus) ?? status;
-  let listing: CancellationScope | undefined;
+  let known: RunStatus = input.startAt === undefined ? 'running' : 'starting';
   let steps: readonly StepLine[] = [];
   const legs = metricMeter.createHistogram(LEG_SECONDS, 'float');
   /** Start of the current leg; undefined while the run waits for people. */
@@ -86,24 +72,11 @@ export function createOperatorsView(input: RunInput): OperatorsView {
     legBegan = undefined;
   }
 
-  function setStatus(next: RunStatus): void {
-    if (next === status || !input.searchAttributes) return;
-    status = next;
-    listing?.cancel();
-    listing = undefined;
-    if (!AT_WORK.has(next)) list();
-    else if (next !== listed) {
-      listing = new CancellationScope();
-      const work = listing.run(() => sleep(LISTED_AFTER_MS, { summary: `listed as ${next}` }));
-      work.then(list, () => undefined);
-    }
-  }
-
   /** Writes only a changed status, because each write is an event in history. */
-  function list(): void {
-    if (status === listed) return;
-    listed = status;
-    upsertSearchAttributes([{ key: AgentStatus, value: status }]);
+  function setStatus(status: RunStatus): void {
+    if (status === known) return;
+    known = status;
+    if (input.searchAttributes) upsertSearchAttributes([{ key: AgentStatus, value: status }]);
   }
 
   function toState(
@@ -165,9 +138,6 @@ function phaseOf(
   const suspended = asleep.map((call): CallRef => ({ ...call, isSuspended: true }));
   return ['waiting', [...people, ...suspended]];
 }
-
-/** Statuses in which the run itself makes progress. */
-const AT_WORK: ReadonlySet<RunStatus> = new Set(['running', 'waiting_children']);
 
 function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunStatus {
   if (phase === 'start') return 'starting';

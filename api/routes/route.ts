@@ -81,8 +81,8 @@ export interface Call<A, P, Q, B> {
   /** The caller's own session; its id is the stored one. */
   record: A extends 'owner' ? SessionRecord : undefined;
   /**
-   * The call that the path names, if the route reads it. It is read beside the session: a refusal of a
-   * stranger does not wait for it, so its duration says nothing of the call.
+   * The call that the request names, if the route reads it. It is read beside the session: a refusal of
+   * a stranger does not wait for it, so its duration says nothing of the call.
    */
   asked: Promise<OpenCall | undefined> | undefined;
 }
@@ -92,7 +92,7 @@ type Parsed<S> = S extends z.ZodType ? z.infer<S> : undefined;
 interface Declared<A, P, Q, B, T> extends Declaration {
   /** Default: `caller`. */
   access?: A;
-  /** True for a route of an owner that needs the call that its path names. */
+  /** True for a route of an owner that needs the call that the request names. */
   readsCall?: true;
   params?: P;
   query?: Q;

@@ -188,7 +188,7 @@ export const SESSION_ROUTES: readonly Route[] = [
         headers: SESSION_AND_RUN,
       },
       202: {
-        description: 'The same, while Temporal has not deleted all workflows yet.',
+        description: 'The same, while workflows remain to be deleted in Temporal.',
         content: { json: ErasureReply },
         headers: SESSION_AND_RUN,
       },

@@ -10,7 +10,7 @@ const ID = ['[user]', 'id of the person, as in tokens'] as const;
 const OWNER = ['--owner <user>', 'the same, by its name in lists', parseText] as const;
 /** After this many requests in a row that erased nothing, the command gives up. */
 const MOST_IDLE = 20;
-const PAUSE_MS = 500;
+const PAUSE_MS = 1_000;
 
 interface OwnerOption {
   owner?: string;

@@ -70,7 +70,7 @@ export interface Answers {
 }
 
 export interface AnswerOptions {
-  /** The answered session as the caller has just read it, which saves another read. `call`: being read. */
+  /** The answered session as the caller has just read it, and the call that it is reading: they save reads. */
   known?: (Partial<SessionCalls> & { call?: Promise<OpenCall | undefined> }) | undefined;
   /** The person's roles and the channel, for the audit trail. */
   actor?: Omit<Actor, 'by'> | undefined;

@@ -25,9 +25,6 @@ export interface ListenersDeps {
   logger: AuditLogger;
 }
 
-/** Work that an answer has released begins first. */
-const RELAY_AFTER_MS = 250;
-
 /** Creates a store that reports changes to all listeners, in API, worker and one process alike. */
 export function listenToChanges(store: Store, deps: ListenersDeps): Store {
   const { owners, audit } = store;
@@ -41,13 +38,9 @@ export function listenToChanges(store: Store, deps: ListenersDeps): Store {
     warn('what a conversation counts for was not brought up to date'),
   );
   // The sweeper relays the acts that a lost process left, and begins the run.
-  const relay = oneAtATime(
-    async (sessionId) => {
-      logEntries(logger, await audit.relay(sessionId));
-    },
-    warn('acts were not relayed to the audit trail yet'),
-    RELAY_AFTER_MS,
-  );
+  const relay = oneAtATime(async (sessionId) => {
+    logEntries(logger, await audit.relay(sessionId));
+  }, warn('acts were not relayed to the audit trail yet'));
   const unbegun = warn('the next queued run was not begun');
   const begin = (sessionId: string): void => {
     startNext(rootOf(sessionId)).catch((error: unknown) => {
@@ -122,13 +115,10 @@ export function logEntries(logger: AuditLogger, entries: readonly AuditEntry[]):
  * Does work for conversations in the background, for each once at a time; requests made meanwhile
  * cause one repetition. It begins in a later turn of the event loop, so that the caller's signal
  * does not wait for it.
- *
- * @param afterMs for work that can wait until the work that the signal releases is under way
  */
 export function oneAtATime(
   work: (sessionId: string) => Promise<void>,
   onError: (error: unknown, sessionId: string) => void,
-  afterMs = 0,
 ): (sessionId: string) => void {
   const underWay = new Map<string, { asked: number }>();
 
@@ -155,6 +145,6 @@ export function oneAtATime(
     }
     const state = { asked: 0 };
     underWay.set(sessionId, state);
-    setTimeout(() => void run(sessionId, state), afterMs);
+    setImmediate(() => void run(sessionId, state));
   };
 }

@@ -19,8 +19,8 @@ export interface Erasure {
   owner: SessionOwner;
   /** Every run of the conversation. */
   runs: string[];
-  /** True if the newest run was not started yet, so its workflow may appear later. */
-  starting: boolean;
+  /** Id of the newest run if it claimed no step, even if it was stopped: its workflow may appear later. */
+  starting?: string;
   /** Parts of the ids of sub-agents' sessions, and their known runs. */
   parts: string[];
   childRuns: string[];

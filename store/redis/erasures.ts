@@ -5,7 +5,7 @@ import type { Erasure, Erasures } from '../contract/erasures.js';
 import type { Owners } from '../contract/owners.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { Waiting } from '../contract/waiting.js';
-import type { Run } from '../../session/record.js';
+import type { SessionRecord } from '../../session/record.js';
 import type { Session } from '../../session/tree.js';
 import { erase, type Erase } from '../../session/erase.js';
 import { toStoredJson, parseStored } from '../record/stored-json.js';
@@ -83,7 +83,7 @@ function readRest({ look, now }: RedisContext, sessionId: string): Promise<Rest 
       children: run.children,
       owner: toOwner(owner, tenant),
       runs: [...new Set([...ended, run.id])],
-      starting: mayStart(run, now()),
+      starting: mayStart(record, now()) ? run.id : undefined,
       parts,
       childRuns: below.flatMap((child) => child.record?.run.id ?? []),
       calls: [session, ...below].flatMap((each) => recentCalls(each, now())),
@@ -95,10 +95,11 @@ function readRest({ look, now }: RedisContext, sessionId: string): Promise<Rest 
   });
 }
 
-/** Returns true for a run that has claimed no step: its workflow may appear even if the run was stopped. */
-function mayStart({ status, mode, started, claimed, fromStep }: Run, now: number): boolean {
+/** Returns true for a run that has claimed no step: its workflow may appear even if the run was just stopped. */
+function mayStart({ run, updated }: SessionRecord, now: number): boolean {
+  const { status, mode, claimed, fromStep } = run;
   if (status === 'starting') return true;
-  return mode !== 'branch' && claimed === fromStep && now - started < RECENT_MS;
+  return mode !== 'branch' && claimed === fromStep && now - updated < RECENT_MS;
 }
 
 /** Returns the session's calls of the last minute, perhaps with earlier ones. */

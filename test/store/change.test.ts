@@ -133,6 +133,21 @@ describe('a change that uses what a look has kept', () => {
     expect(await look('s', ({ record }) => record?.owner)).toBe('eve');
   });
 
+  it('is decided at the time that the clock of the store has reached', async () => {
+    const { change, look } = await openStream(() => Promise.resolve());
+    jest.useFakeTimers();
+    const looked = await look('s', ({ tree }) => tree.now, keep);
+    jest.advanceTimersByTime(90);
+    const times: number[] = [];
+    const decide = (session: Session): void => {
+      times.push(session.tree.now - looked);
+      session.existing.owner = 'ann';
+    };
+    await change('s', decide, {}, { usesKept: true });
+    jest.useRealTimers();
+    expect(times).toEqual([90]);
+  });
+
   it('does not use what was kept long ago', async () => {
     const { change, look } = await openStream(() => Promise.resolve());
     jest.useFakeTimers();

@@ -59,7 +59,7 @@ describe('the record is read once', () => {
     const { runId, writer } = await session.speaking();
     await session.save({ a: 1 }, 0);
     const commit = () =>
-      session.commit(writer, { calls: [newCall('c1', 'server'), newCall('c2', 'server')] }); //X
+      session.commit(writer, { calls: [newCall('c1', 'server'), newCall('c2', 'server')] });
     expect(await readsOf(commit)).toBe(1);
     expect(await readsOf(() => start(runId, 'c1'))).toBe(1);
   });

@@ -1,14 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { oneAtATime } from '../../../runs/record/listeners.js';
-
-beforeEach(() => {
-  jest.useFakeTimers();
-});
-afterEach(() => {
-  jest.useRealTimers();
-});
-
-/** Longer than work waits for what its caller sends. */
-const behind = () => jest.advanceTimersByTimeAsync(100);
 
 it('work in the background begins behind what its caller does next', async () => {
   const order: string[] = [];
@@ -18,15 +9,12 @@ it('work in the background begins behind what its caller does next', async () =>
       await Promise.resolve();
     },
     () => undefined,
-    50,
   );
 
   ask('s1');
   await Promise.resolve();
-  // A signal and its reply take several turns of the event loop.
-  await jest.advanceTimersByTimeAsync(10);
   order.push('signal');
-  await behind();
+  await nextTurn();
 
   expect(order).toEqual(['signal', 'work of s1']);
 });
@@ -45,15 +33,15 @@ it('what is asked for meanwhile is done once, behind the work under way', async 
   );
 
   ask('s1');
-  await behind();
+  await nextTurn();
   ask('s1');
   ask('s1');
   expect(begun).toBe(1);
   release();
-  await behind();
+  await nextTurn();
   expect(begun).toBe(2);
   release();
-  await behind();
+  await nextTurn();
   expect(begun).toBe(2);
 });
 
@@ -65,9 +53,9 @@ it('work that fails is reported, and asked for again it is done', async () => {
   );
 
   ask('s1');
-  await behind();
+  await nextTurn();
   ask('s1');
-  await behind();
+  await nextTurn();
 
   expect(failures).toEqual(['s1', 's1']);
 });
