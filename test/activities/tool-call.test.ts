@@ -274,6 +274,33 @@ describe('tool call', () => {
     expect(seen).toEqual([1, 2, 3].map((n) => `${String(n)} ${run.runId}/c1`));
   });
 
+  it('acts in each of its attempts for who asked and who approved, and its row has neither’s roles', async () => {
+    const seen: unknown[] = [];
+    const pay = fakeTool(
+      'pay',
+      (_, { attempt, requester, approver }: ToolContext) => {
+        seen.push({ attempt, requester, approver });
+        if (attempt === 1) throw new Error('try again');
+        return 'paid';
+      },
+      { requireApproval: true, idempotent: true, retry: { attempts: 2, initialIntervalMs: 1 } },
+    );
+    const { session, step, tool, rows } = await openHarness(
+      sayInTurn(parts.asks(parts.call('c1', 'pay', {}))),
+      { tools: [pay] },
+    );
+    const requester = { userId: 'ann', tenantId: 'acme', roles: ['viewer'] } as const;
+    const approver = { userId: 'bob', tenantId: 'hq', roles: ['approver'] } as const;
+    const run = await session.newRun({ askers: [{ ...requester, personId: 'p-ann' }] });
+    await step(run, 1);
+    await session.decide(run.runId, 'c1', true, { approver: { ...approver, personId: 'p-bob' } });
+    await expect(tool(run, 1, 'c1', 1)).rejects.toMatchObject({ nextRetryDelay: 1 });
+    expect(await tool(run, 1, 'c1', 2)).toBe('settled');
+    expect(seen).toEqual([1, 2].map((attempt) => ({ attempt, requester, approver })));
+    const stored = JSON.stringify(await rows(0));
+    for (const trace of ['p-ann', 'p-bob', 'roles']) expect(stored).not.toContain(trace);
+  });
+
   it('waits longer each time, up to a limit', () => {
     const policy = { attempts: 9, initialIntervalMs: 100, maximumIntervalMs: 500 };
     expect([1, 2, 3, 4, 9].map((n) => toRetryDelay(policy, n))).toEqual([100, 200, 400, 500, 500]);

@@ -1,9 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { toDeliveryPrefix } from '../../runs/deliveries.js';
-import { eraseWorkflows, type RunsOfSession } from '../../runs/run-workflows.js';
-import { createMemoryStores } from '../../store/memory/index.js';
-import { createIdleRuns } from '../support/idle-workflows.js';
-import { drive } from '../support/session-driver.js';
+import { eraseWorkflows } from '../../runs/run-workflows.js';
 
 const NOT_FOUND = 5;
 
@@ -79,17 +76,4 @@ it('all runs of a long conversation are deleted', async () => {
   const record = { runs, parts: [], childRuns: [], owner: { owner: 'ann' }, calls: [] };
   expect(await eraseWorkflows(client, 's', record)).toEqual({ deleted: 25, unknown: [] });
   expect(deleted).toHaveLength(25);
-});
-
-it('the erasure of a run that was starting is complete only once it cannot appear any more', async () => {
-  const stores = createMemoryStores();
-  const erase = async (_: string, { runs }: RunsOfSession) => ({ deleted: 0, unknown: [...runs] });
-  const runs = createIdleRuns(stores, { workflows: { erase } });
-  const session = drive(stores);
-  await session.newRun();
-  expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: false });
-  expect(await runs.finishErasures(session.id)).toBe(false);
-  jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
-  expect(await runs.finishErasures(session.id)).toBe(true);
-  jest.restoreAllMocks();
 });

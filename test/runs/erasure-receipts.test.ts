@@ -13,7 +13,7 @@ async function openStarting() {
     const { entries } = await stores.store.audit.page(undefined, { limit: 9 });
     return entries.map(({ entry }) => entry.action).reverse();
   };
-  return { ...stores, session, runs, acts };
+  return { ...stores, session, runId, runs, acts };
 }
 
 describe('the receipt of an erasure', () => {
@@ -23,6 +23,14 @@ describe('the receipt of an erasure', () => {
     expect(await runs.finishErasures(session.id)).toBe(false);
     expect(await acts()).toEqual(['erase']);
     expect(await store.erasures.of(session.id)).toHaveLength(1);
+  });
+
+  it('is given at once if the run has claimed a step, so that it cannot appear any more', async () => {
+    const { store, session, runId, runs, acts } = await openStarting();
+    await session.claim(session.writer(runId, 1, 1));
+    expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: true });
+    expect(await acts()).toEqual(['erase', 'erased']);
+    expect(await store.erasures.of(session.id)).toEqual([]);
   });
 
   it('is given once when such a run can appear no longer', async () => {

@@ -2,9 +2,12 @@ import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/p
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../../agents/index.js';
 import { handleChatStream } from '../../ai-sdk/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
 import { parseFrames } from '../support/chat-fetch.js';
 import { fakeModel, parts } from '../support/fake-model.js';
+import { createIdleRuns } from '../support/idle-workflows.js';
 import { useRuns } from '../support/run-harness.js';
+import { drive, userMessage } from '../support/session-driver.js';
 import { decideResume } from '../../runs/reruns.js';
 import { until } from '../support/until.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
@@ -184,6 +187,38 @@ describe('resume', () => {
       { mode: 'continue', status: 'interrupted' },
       { mode: 'with_confirmation', by: 'bob', status: 'completed' },
     ]);
+  });
+
+  it('a message that resumes leads to the run it has begun, however often it is sent', async () => {
+    const memory = createMemoryStores();
+    const session = drive(memory);
+    const { resume } = createIdleRuns(memory);
+    const { runId } = await session.newRun('u1');
+    await session.end(runId, 'interrupted');
+    const messages = [userMessage('u2')];
+    const input = { sessionId: session.id, mode: 'with_message' as const, messages };
+    const resumed = await resume(input);
+    if (resumed.kind !== 'resumed') throw new Error(resumed.kind);
+    const active = { kind: 'active', runId: resumed.run.runId };
+    expect(await resume(input)).toEqual(active);
+    await session.end(resumed.run.runId, 'completed');
+    expect(await resume(input)).toEqual(active);
+  });
+
+  it('a message that resumes is refused where another agent has the conversation by now', async () => {
+    const memory = createMemoryStores();
+    const session = drive(memory);
+    const before = async () => {
+      await memory.store.sessions.erase(session.id);
+      await session.begin({ agent: 'another' });
+      return undefined;
+    };
+    const { resume } = createIdleRuns(memory, { extensions: [{ name: 'race', before }] });
+    await session.end((await session.newRun('u1')).runId, 'interrupted');
+    const messages = [userMessage('u2')];
+    await expect(
+      resume({ sessionId: session.id, mode: 'with_message', messages }),
+    ).rejects.toMatchObject({ code: 'agent_mismatch', detail: { agent: 'another' } });
   });
 
   it('the sweeper starts a resumed run whose workflow was never started', async () => {

@@ -1,11 +1,7 @@
-import type { Client } from '@temporalio/client';
-import { createAgentExecutor } from '../../runs/agent-executor.js';
 import { toAttributes, type RunLabels } from '../../runs/search-attributes.js';
 import { NOTHING } from '../../runs/workflow-look.js';
-import { POLL_MS } from '../../runs/workers.js';
 import type { RunInput } from '../../protocol/run.js';
 import { createMemoryStores } from '../../store/memory/index.js';
-import { requireRunning } from '../../worker/run-main.js';
 import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, userMessage } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
@@ -91,42 +87,4 @@ it.each([
     AgentModel: 'm',
     AgentTurn: 2,
   });
-});
-
-it.each([
-  ['none has polled', [], false],
-  ['the last poll is long ago', [POLL_MS + 5_000], false],
-  ['one of them polls', [POLL_MS + 5_000, 1_000], true],
-])('where %s (%j ms ago), a worker is there: %s', async (_, agesMs, isThere) => {
-  const pollers = agesMs.map((ms) => ({
-    lastAccessTime: { seconds: Math.floor((Date.now() - ms) / 1_000), nanos: 0 },
-  }));
-  const client = {
-    connection: { withDeadline: (_ms: number, call: () => unknown) => call() },
-    options: { namespace: 'default' },
-    workflowService: { describeTaskQueue: () => Promise.resolve({ pollers }) },
-  };
-  const stores = createMemoryStores();
-  const { checks } = await createAgentExecutor({
-    client: client as unknown as Client,
-    agents: [agent],
-    stores,
-  });
-  const check = checks['worker']?.().then(() => true);
-  expect(await check?.catch(() => false)).toBe(isThere);
-});
-
-it.each([
-  ['RUNNING', true],
-  ['INITIALIZED', false],
-  ['DRAINING', false],
-  ['STOPPED', false],
-  [undefined, false],
-] as const)('a worker that is %s is ready: %s', (state, isReady) => {
-  const worker = state && { getState: () => state };
-  const check = (): void => {
-    requireRunning(worker);
-  };
-  if (isReady) expect(check).not.toThrow();
-  else expect(check).toThrow('does not run');
 });

@@ -1,4 +1,5 @@
 import { formatApprovalId } from '../../protocol/ids.js';
+import { approval } from '../../store/conformance/fixtures.js';
 import type { Case } from '../../store/conformance/suite.js';
 import { grow, heldCall } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
@@ -37,6 +38,23 @@ it.each(['a person', 'a deadline'])(
     expect([...woken].sort()).toEqual(asking.sort());
   },
 );
+
+it('no reply to an answer waits for the signal to the run, but an exit does', async () => {
+  const stores = createMemoryStores();
+  let arrive: (() => void) | undefined;
+  const wake = () => new Promise<void>((resolve) => (arrive = resolve));
+  const { submitToolResult, idle } = createIdleRuns(stores, { workflows: { wake } });
+  const session = drive(stores);
+  await session.asked(approval('c1'));
+  const answer = { kind: 'approval-response', approved: true, by: 'ann' } as const;
+  const reply = await submitToolResult({ ...answer, sessionId: session.id, toolCallId: 'c1' });
+  expect(reply).toMatchObject({ kind: 'stored' });
+  await until('the run is signalled', () => Promise.resolve(arrive !== undefined));
+  const later = new Promise((resolve) => setImmediate(resolve, 'at work'));
+  expect(await Promise.race([idle(), later])).toBe('at work');
+  arrive?.();
+  await idle();
+});
 
 it('a stop of a run whose model speaks is in the mailbox of the workers, too', async () => {
   const { store, streamManager } = createMemoryStores();

@@ -153,6 +153,16 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     { kind: 'edit', messageId: 'u1', messages: list(unknown, other) },
   ],
   [
+    'an edit of a message that the session lacks is a new message',
+    { messageId: 'u1', messages: list(hello), session: session({}, { rows: [] }) },
+    says(hello),
+  ],
+  [
+    'an edit in an unknown session is a new message',
+    { messageId: 'u1', messages: list(hello), agent: 'lab' },
+    says(hello),
+  ],
+  [
     'a stored message with the same content is no edit',
     { messageId: 'u1', messages: list(hello), session: session() },
     says(hello),

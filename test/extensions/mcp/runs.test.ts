@@ -106,6 +106,20 @@ describe('tools of servers in a run', () => {
     lost.catch(() => undefined);
   });
 
+  it('the server hears a call that only reads again, with the same key, when its worker was lost', async () => {
+    const { server, notes } = await byStdio();
+    const heard = async () => (await notes()).filter((line) => line.startsWith('slow'));
+    const { step, run, another, row } = await startRun({ s: server }, calling('s_slow'));
+    await step(run, 1);
+    const lost = another().tool(run, 1, 'c1', 1);
+    await until('it is carried out', async () => (await heard()).length === 1);
+    const again = another().tool(run, 1, 'c1', 2);
+    await until('it is carried out again', async () => (await heard()).length === 2);
+    expect(await heard()).toEqual(Array(2).fill(`slow ${run.runId}/c1`));
+    expect(await row()).toBeUndefined();
+    for (const attempt of [lost, again]) attempt.catch(() => undefined);
+  });
+
   it('a run whose server is away fails, and can be resumed; an optional one is left out', async () => {
     const servers = { s: { command: '/no/such/program' } };
     const { step, run } = await startRun(servers);

@@ -91,6 +91,41 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     expect(await again.result()).toMatchObject({ status: 'completed', text: 'You said continue' });
   });
 
+  it('a stop reaches a tool that runs', async () => {
+    const seen: string[] = [];
+    const slow = defineTool({
+      name: 'slow',
+      description: 'Runs until it is cut.',
+      inputSchema: z.object({}),
+      execute: (_, { abortSignal }) =>
+        new Promise((_, reject) => {
+          seen.push('runs');
+          abortSignal.addEventListener('abort', () => {
+            seen.push('is cut');
+            reject(new Error('cut'));
+          });
+        }),
+    });
+    const model = fakeModel(sayInTurn(parts.asks(parts.call('c1', 'slow', {}))));
+    const agent = defineAgent({
+      name: 'slow',
+      systemPrompt: '',
+      tools: [slow],
+      llmConfig: { model },
+    });
+    const stores = await openStores();
+    const executor = open({ agents: [agent], stores });
+    const handle = await executor.execute('slow', 'go');
+    await until('it runs', () => seen.length === 1);
+    await handle.interrupt({ reason: 'enough' });
+    expect(await handle.result()).toMatchObject({ status: 'interrupted', reason: 'enough' });
+    expect(seen).toEqual(['runs', 'is cut']);
+    expect(await stores.store.sessions.rows(handle.sessionId, 2)).toMatchObject([
+      { toolCallId: 'c1', errorCode: 'tool_outcome_unknown' },
+    ]);
+    await executor.idle();
+  });
+
   it('a stop ends a run that waits for a person', async () => {
     const { agent, executed } = createTestAgent();
     const executor = open({ agents: [agent], stores: await openStores() });
