@@ -69,11 +69,11 @@ async function route({ connection, options }: Client, buildId: string, from?: st
   if (current !== buildId) throw new Error(`the build ${buildId} did not become the current one`);
 }
 
-/** Waits until the former build has no runs, and returns the number that it has then. */
+/** Waits until the former build has no runs, and returns the last known number; 1 if none was. */
 async function untilDrained(client: Client, say: Say): Promise<number> {
-  let left = NaN;
+  let left = 1;
   const isDrained = async (): Promise<true | undefined> => {
-    left = await countOpen(client);
+    left = (await countOpen(client)) ?? left;
     say(`${String(left)} runs are on the former build`);
     return left === 0 || undefined;
   };
@@ -81,12 +81,12 @@ async function untilDrained(client: Client, say: Say): Promise<number> {
   return left;
 }
 
-/** Counts the open runs of the former build; NaN while the server does not answer. */
-async function countOpen({ workflow }: Client): Promise<number> {
+/** Counts the open runs of the former build; undefined while the server does not answer. */
+async function countOpen({ workflow }: Client): Promise<number | undefined> {
   const version = `${DEPLOYMENT}:${BUILDS[0]}`;
   const query = `TemporalWorkerDeploymentVersion = '${version}' AND ExecutionStatus = 'Running'`;
   return workflow.count(query).then(
     ({ count }) => count,
-    () => NaN,
+    () => undefined,
   );
 }

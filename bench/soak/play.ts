@@ -57,7 +57,8 @@ export async function play(stage: Stage): Promise<boolean> {
   if (waiting.length > 0) say(`${String(waiting.length)} runs wait for people`);
   const conversations: Conversation[] = [...waiting];
   const answerLater = async (): Promise<void> => {
-    verdict.stuck += (await stage.deploy?.()) ?? 0;
+    const left = (await stage.deploy?.()) ?? 0;
+    verdict.stuck += left;
     const answered = waiting.flatMap((each) =>
       each.turns.map((turn) => playTurn(talk, each, turn)),
     );
