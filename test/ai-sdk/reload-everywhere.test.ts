@@ -1,3 +1,4 @@
+import '../support/open-document.js';
 import { pathToFileURL } from 'node:url';
 import { clients, PLAYS_ALL } from '../clients/clients.js';
 import type { ChatLibrary } from '../support/stock-chat.js';
