@@ -1,14 +1,19 @@
 import { loadWaiting } from '../../web/src/inbox-dialog.js';
 
-/** Three pages; `b` moved to the second one while the inbox was reading. */
+/** Three replies; `b` moved to the second one while the inbox was reading. */
 const PAGES: Record<string, { ids: string[]; next?: string }> = {
   '': { ids: ['a', 'b'], next: 'two' },
   two: { ids: ['b', 'c'], next: 'three' },
   three: { ids: ['d'] },
 };
 
+const limits: (string | null)[] = [];
+beforeEach(() => void limits.splice(0));
+
 const send = ((url: string) => {
-  const cursor = new URL(url, 'http://page.test').searchParams.get('cursor') ?? '';
+  const query = new URL(url, 'http://page.test').searchParams;
+  limits.push(query.get('limit'));
+  const cursor = query.get('cursor') ?? '';
   const { ids = [], next } = PAGES[cursor] ?? {};
   return Promise.resolve(
     Response.json({ sessions: ids.map((sessionId) => ({ sessionId })), cursor: next }),
@@ -16,15 +21,17 @@ const send = ((url: string) => {
 }) as typeof fetch;
 
 it.each([
-  [1, 'a,b', true],
-  [2, 'a,b,c', true],
-  [3, 'a,b,c,d', false],
-  [4, 'a,b,c,d', false],
+  [1, '50', 'a,b', true],
+  [2, '100', 'a,b', true],
+  [3, '100,50', 'a,b,c', true],
+  [6, '100,100,100', 'a,b,c,d', false],
+  [8, '100,100,100', 'a,b,c,d', false],
 ])(
-  '%d pages of what waits are one list that says whether there is more',
-  async (pages, ids, more) => {
+  '%d pages of what waits are asked for in requests of %s, and one list that says whether there is more',
+  async (pages, asked, ids, more) => {
     const { sessions, hasMore } = await loadWaiting(pages, send);
     expect([sessions.map(({ sessionId }) => sessionId).join(), hasMore]).toEqual([ids, more]);
+    expect(limits.join()).toBe(asked);
   },
 );
 

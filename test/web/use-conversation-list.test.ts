@@ -1,3 +1,4 @@
+import { useLoaded } from '../../web/src/load-fault.js';
 import { useConversationList } from '../../web/src/side-bar.js';
 import { renderHook, untilShown } from '../support/render-hook.js';
 import { until } from '../support/until.js';
@@ -10,7 +11,7 @@ afterEach(() => {
 const page = (sessionId: string, cursor?: string): Response =>
   Response.json({ conversations: [{ sessionId }], cursor });
 
-describe('the list of conversations', () =>
+describe('the list of conversations', () => {
   it('leaves out a page of a search that came after the next search', async () => {
     let answerLate: (response: Response) => void = () => undefined;
     const late = new Promise<Response>((resolve) => (answerLate = resolve));
@@ -18,7 +19,7 @@ describe('the list of conversations', () =>
     // This fetch ignores the signal: a reply may be on its way already.
     globalThis.fetch = ((url: string) => {
       const query = new URL(url, 'http://page.test').searchParams;
-      if (query.get('cursor') === 'tea-2') {
+      if (query.get('limit') === '60') {
         isAsked = true;
         return late;
       }
@@ -42,4 +43,53 @@ describe('the list of conversations', () =>
     await until('it is rendered again', () => hook.current !== before);
     expect(shown()).toBe('c1');
     hook.unmount();
-  }));
+  });
+
+  it('is read again in one request, whatever was opened', async () => {
+    const asked: string[] = [];
+    let replies = 0;
+    globalThis.fetch = ((url: string) => {
+      const query = new URL(url, 'http://page.test').searchParams;
+      asked.push(`${String(query.get('limit'))} ${query.get('cursor') ?? ''}`.trim());
+      replies += 1;
+      return Promise.resolve(page(`c${String(replies)}`, 'next'));
+    }) as typeof fetch;
+    const hook = renderHook(({ version }) => useConversationList('', version), { version: 0 });
+    const untilAsked = async (...requests: string[]): Promise<void> => {
+      const isShown = (): boolean =>
+        asked.length >= requests.length &&
+        hook.current.conversations?.at(-1)?.sessionId === `c${String(replies)}`;
+      await until(`what ${requests.join()} found is shown`, isShown);
+      expect(asked.splice(0)).toEqual(requests);
+    };
+    await untilShown(hook);
+    await untilAsked('30');
+    for (const request of ['60', '90']) {
+      hook.current.loadMore?.();
+      await untilAsked(request);
+    }
+    hook.current.loadMore?.();
+    await untilAsked('100', '20 next');
+    hook.render({ version: 1 });
+    await untilAsked('90');
+    hook.unmount();
+  });
+});
+
+it('a load that an earlier render began reads what is wanted now', async () => {
+  let calls = 0;
+  const createRead = (name: string) => async (): Promise<string> => {
+    calls += 1;
+    return `${name} ${String(calls)}`;
+  };
+  const [first, second] = [createRead('first'), createRead('second')];
+  const hook = renderHook(({ read }) => useLoaded(read, 'It'), { read: first });
+  await untilShown(hook);
+  await until('the first is shown', () => hook.current.found === 'first 1');
+  const { load } = hook.current;
+  hook.render({ read: second });
+  await until('the second is shown', () => hook.current.found === 'second 2');
+  await load();
+  await until('the second is shown again', () => hook.current.found === 'second 3');
+  hook.unmount();
+});

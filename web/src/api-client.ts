@@ -1,6 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { FrontendSnapshot, ProblemBody, ConfigReply } from '../../protocol/replies.js';
 import { workflowIdOf, HEADERS } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
 
 export type Snapshot = FrontendSnapshot<Record<string, unknown>, UIMessage>;
 
@@ -76,23 +77,27 @@ export function withBody(body: object, method = 'POST'): RequestInit {
 }
 
 /**
- * Reads the first pages of a list of conversations. One that moves to a later page meanwhile is listed once.
+ * Reads the first entries of a list of conversations, up to `most`, in as few requests as the server
+ * allows. A conversation that moves to a later page meanwhile is listed once.
  *
  * @param name field of the reply that has the entries
  * @throws Refusal, TypeError
  */
-export async function readFirstPages<Entry extends { sessionId: string }>(
-  pages: number,
+export async function readFirst<Entry extends { sessionId: string }>(
+  most: number,
   { url, name, query, ...init }: RequestInit & { url: string; name: string; query: object },
   send: Fetch = pageFetch,
 ): Promise<{ entries: Entry[]; hasMore: boolean }> {
   const entries = new Map<string, Entry>();
   let cursor: string | undefined;
-  for (let page = 0; page === 0 || (page < pages && cursor !== undefined); page += 1) {
-    const search = new URLSearchParams({ ...query, ...(cursor !== undefined && { cursor }) });
+  for (let left = most; left > 0; left -= LIMITS.waitingSessions) {
+    const limit = String(Math.min(left, LIMITS.waitingSessions));
+    const at = { limit, ...(cursor !== undefined && { cursor }) };
+    const search = new URLSearchParams({ ...query, ...at });
     const reply = await ask<Record<string, unknown>>(send, `${url}?${search.toString()}`, init);
     for (const entry of reply[name] as Entry[]) entries.set(entry.sessionId, entry);
     cursor = reply['cursor'] as string | undefined;
+    if (cursor === undefined) break;
   }
   return { entries: [...entries.values()], hasMore: cursor !== undefined };
 }

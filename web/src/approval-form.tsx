@@ -1,4 +1,4 @@
-import { useState, type ReactElement, type ReactNode } from 'react';
+import { useLayoutEffect, useState, type ReactElement, type ReactNode } from 'react';
 import type { PendingQuestion } from '../../protocol/replies.js';
 import { FieldList } from './field-list.js';
 import { shownOfQuestion } from './form/result-form.js';
@@ -14,6 +14,8 @@ export interface Decision {
 
 interface Props {
   question: Partial<PendingQuestion>;
+  /** Name of the call, for the label of the reason where several calls are shown. */
+  title?: string;
   disabled: boolean;
   /** Says who decides instead of the reader. Default: the approvers of the question. */
   deciders?: string;
@@ -21,21 +23,25 @@ interface Props {
   mayWithdraw?: boolean;
   /** Shown between the values and the buttons. */
   children?: ReactNode;
-  /** Called when a person changes something, even to a value that cannot be sent. */
-  onTouched?: () => void;
+  /** Called when the form becomes edited or pristine, even if its values are invalid. */
+  onTouched?: (isTouched: boolean) => void;
   onAnswer: (decision: Decision) => void;
 }
 
 /** Approves or denies a call, whose input can be edited first. People who may not decide can withdraw it. */
 export function ApprovalForm(props: Props): ReactElement {
-  const { question, disabled, deciders, mayWithdraw = true, children, onTouched, onAnswer } = props;
+  const { question, title, disabled, deciders, mayWithdraw = true, children } = props;
+  const { onTouched, onAnswer } = props;
   const { input, mayDecide = true } = question;
   const [reason, setReason] = useState('');
+  const [isTyped, setTyped] = useState(false);
   const { shape, value, edited, onChange } = useEditedInput(question.schema, input);
   const text = reason.trim() || undefined;
+  const about = title === undefined ? '' : ` for the decision about ${title}`;
+  const isTouched = isTyped || edited !== undefined || text !== undefined;
+  useLayoutEffect(() => onTouched?.(isTouched), [isTouched, onTouched]);
   return (
     <form
-      onChange={onTouched}
       onSubmit={(event) => {
         event.preventDefault();
         if (mayDecide && !disabled) onAnswer({ approved: true, input: edited, reason: text });
@@ -43,19 +49,17 @@ export function ApprovalForm(props: Props): ReactElement {
     >
       <EditedNote edited={question.edited} />
       {mayDecide ? (
-        <SchemaForm
-          // The schema's controls start empty, so they need a new key.
-          key={question.schema === undefined ? 'plain' : 'schema'}
-          shape={shape}
-          value={value}
-          given={{ value: input }}
-          disabled={disabled}
-          // The buttons of a list change the value without an event of the form.
-          onChange={(next) => {
-            onChange(next);
-            onTouched?.();
-          }}
-        />
+        <div onChange={() => setTyped(true)}>
+          <SchemaForm
+            // The schema's controls start empty, so they need a new key.
+            key={question.schema === undefined ? 'plain' : 'schema'}
+            shape={shape}
+            value={value}
+            given={{ value: input }}
+            disabled={disabled}
+            onChange={onChange}
+          />
+        </div>
       ) : (
         <>
           <FieldList value={shownOfQuestion(input)} />
@@ -80,11 +84,15 @@ export function ApprovalForm(props: Props): ReactElement {
           </button>
           <input
             data-testid="answer-reason"
-            aria-label="Reason (optional)"
+            aria-label={`Reason${about} (optional)`}
             placeholder="Reason, which the agent reads"
             value={reason}
             disabled={disabled}
             onChange={(event) => setReason(event.target.value)}
+            onKeyDown={(event) => {
+              // Enter would approve, and the reason may be one for a denial.
+              if (event.key === 'Enter') event.preventDefault();
+            }}
           />
         </div>
       )}

@@ -3,7 +3,7 @@ import type { AnswerBody } from '../../protocol/http.js';
 import type { PendingQuestion, WaitingSession } from '../../protocol/replies.js';
 import { toWords } from '../../protocol/shown-call.js';
 import { AnswerForm } from './answer-form.js';
-import { pageFetch, readFirstPages, type Fetch, type PageConfig } from './api-client.js';
+import { pageFetch, readFirst, type Fetch, type PageConfig } from './api-client.js';
 import { ApprovalForm } from './approval-form.js';
 import { formatWhen } from './format-when.js';
 import { describeFault, LoadFault, useLoaded } from './load-fault.js';
@@ -111,7 +111,7 @@ function InboxQuestion({ question, disabled, onAnswer }: QuestionProps): ReactEl
       </div>
       {description !== undefined && <p className="about-call">{description}</p>}
       {kind === 'approval' ? (
-        <ApprovalForm {...{ question, disabled, onAnswer }} />
+        <ApprovalForm {...{ question, title, disabled, onAnswer }} />
       ) : (
         <AnswerForm {...{ toolName, title, disabled, onAnswer, input }} schema={question.schema} />
       )}
@@ -125,12 +125,14 @@ function describeDeadline(deadline: number | undefined, now = Date.now()): strin
   return deadline <= now ? 'The time is over.' : `until ${formatWhen(deadline, now)}`;
 }
 
+const PAGE = 50;
+
 /** Loads the first pages of the conversations that wait for people, longest wait first. */
 export async function loadWaiting(
   pages = 1,
   send?: Fetch,
 ): Promise<{ sessions: WaitingSession[]; hasMore: boolean }> {
-  const list = { url: '/api/sessions', name: 'sessions', query: { limit: '50' } };
-  const { entries, hasMore } = await readFirstPages<WaitingSession>(pages, list, send);
+  const list = { url: '/api/sessions', name: 'sessions', query: {} };
+  const { entries, hasMore } = await readFirst<WaitingSession>(pages * PAGE, list, send);
   return { sessions: entries, hasMore };
 }

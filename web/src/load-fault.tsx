@@ -22,7 +22,8 @@ export function LoadFault({ text, onAgain }: Props): ReactElement {
 }
 
 /**
- * Loads data when they are first shown and when `read` changes, and again on `load`.
+ * Loads data when they are first shown and when `read` changes, and again on `load`, which calls
+ * the newest `read` even if it was taken from an earlier render.
  *
  * @param read must keep its identity while the same data is wanted
  * @param what subject of the error sentence
@@ -41,6 +42,7 @@ export function useLoaded<T>(
   });
   const load = useCallback(
     async (signal?: AbortSignal) => {
+      const read = wanted.current;
       const isLate = (): boolean => signal?.aborted === true || wanted.current !== read;
       try {
         const now = await read(signal);
@@ -51,7 +53,7 @@ export function useLoaded<T>(
         if (!isLate()) setFault(describeFault(error, what));
       }
     },
-    [read, what],
+    [what],
   );
   useEffect(() => {
     const controller = new AbortController();
@@ -60,7 +62,7 @@ export function useLoaded<T>(
       clearTimeout(timer);
       controller.abort();
     };
-  }, [load, pauseMs]);
+  }, [load, read, pauseMs]);
   return { found, fault, load: () => load() };
 }
 

@@ -2,8 +2,9 @@ import { useEffect, useRef, useState, type ReactElement, useCallback } from 'rea
 import { formatWhen } from './format-when.js';
 import { LoadFault, useLoaded } from './load-fault.js';
 import { useClosing } from './use-closing.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { Conversations } from '../../protocol/replies.js';
-import { readFirstPages } from './api-client.js';
+import { readFirst } from './api-client.js';
 
 interface Props {
   /** Session id of the shown conversation. */
@@ -106,6 +107,9 @@ function Entry({ conversation, isCurrent, onOpen }: EntryProps): ReactElement {
 
 /** The search runs this long after the last keystroke, ms. */
 const PAUSE_MS = 250;
+const PAGE = 30;
+/** Pages that a reload keeps: one request reads them. */
+const KEPT_PAGES = Math.floor(LIMITS.waitingSessions / PAGE);
 
 interface ConversationList {
   /** Undefined until the list has loaded. */
@@ -117,11 +121,17 @@ interface ConversationList {
   loadMore: (() => void) | undefined;
 }
 
-/** Loads the person's conversations, and again when `version` changes or the window gets the focus. */
+/**
+ * Loads the person's conversations, and again when `version` changes or the window gets the focus,
+ * then only the newest of them.
+ */
 export function useConversationList(search: string, version: unknown): ConversationList {
-  const [more, setMore] = useState({ search, pages: 1 });
-  const pages = more.search === search ? more.pages : 1;
   const focused = useFocusCount();
+  const now = { search, version, focused };
+  const [opened, setOpened] = useState({ ...now, pages: 1 });
+  const isReload = opened.version !== version || opened.focused !== focused;
+  const kept = isReload ? Math.min(opened.pages, KEPT_PAGES) : opened.pages;
+  const pages = opened.search === search ? kept : 1;
   const read = useCallback(
     (signal?: AbortSignal) => loadConversations(search, pages, signal),
     [search, pages, version, focused],
@@ -131,7 +141,7 @@ export function useConversationList(search: string, version: unknown): Conversat
     conversations: found?.entries,
     failed: fault !== undefined,
     again: () => void load(),
-    loadMore: found?.hasMore === true ? () => setMore({ search, pages: pages + 1 }) : undefined,
+    loadMore: found?.hasMore === true ? () => setOpened({ ...now, pages: pages + 1 }) : undefined,
   };
 }
 
@@ -150,7 +160,6 @@ type ListedConversation = Conversations['conversations'][number];
 /** Loads the first pages of the conversations, the most recently changed first. */
 function loadConversations(search: string, pages: number, signal?: AbortSignal) {
   const q = search.trim();
-  const query = { limit: '30', ...(q !== '' && { q }) };
-  const list = { url: '/api/conversations', name: 'conversations', query };
-  return readFirstPages<ListedConversation>(pages, { ...list, signal: signal ?? null });
+  const list = { url: '/api/conversations', name: 'conversations', query: q === '' ? {} : { q } };
+  return readFirst<ListedConversation>(pages * PAGE, { ...list, signal: signal ?? null });
 }

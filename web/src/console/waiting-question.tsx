@@ -86,10 +86,11 @@ export function WaitingQuestion(props: Props): ReactElement {
       ) : (
         <ApprovalForm
           question={question}
+          title={title}
           disabled={busy}
           deciders={describeDeciders(question)}
           mayWithdraw={question.mayWithdraw === true}
-          onTouched={() => setTouched(true)}
+          onTouched={setTouched}
           onAnswer={(decision) => void send(onAnswer(decision))}
         >
           <WhyAsked runId={runId} />
