@@ -177,11 +177,11 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     /** Makes the worker's version current, and moves runs that wait off a former one. */
     function* keepVersion(signal: AbortSignal): Generator<Promise<void>> {
       if (versioning === undefined || connection === undefined) return;
-      const { makeCurrent: rule = false, behavior } = versioning;
+      const { deploymentName, buildId, makeCurrent: rule = false, behavior } = versioning;
       if (rule !== false) yield announceVersion(connection, namespace, versioning, signal);
       if (behavior === 'AUTO_UPGRADE') return;
       const lease = (forMs: number): Promise<boolean> =>
-        store.due.leaseWork(`move from ${versioning.buildId}`, holder, forMs);
+        store.due.leaseWork(`move from ${deploymentName}:${buildId}`, holder, forMs);
       const ofRuns = { wake, times, signal, isWaiting, lease };
       yield sweepUntil(signal, createMoveWaiting(connection, client, versioning, ofRuns));
     }
