@@ -1,5 +1,4 @@
-import express from 'express';
-import type { Express, RequestHandler } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { pino } from 'pino';
 import { isAddressable } from '../ai-sdk/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';

@@ -1,9 +1,8 @@
 import type { AgentDefinition, AgentScope } from '../agents/index.js';
 import type { Authorize } from '../ai-sdk/index.js';
 import type { Runs } from '../runs/runs.js';
-import type { BusyPolicy } from '../protocol/replies.js';
+import type { BusyPolicy, ReadinessReply } from '../protocol/replies.js';
 import type { OperatorWorkers } from '../protocol/operator.js';
-import type { ReadinessReply } from '../protocol/replies.js';
 import type { RequestTracer } from '../protocol/telemetry.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';

@@ -1,5 +1,4 @@
-import pino from 'pino';
-import type { Logger, LoggerOptions } from 'pino';
+import pino, { type Logger, type LoggerOptions } from 'pino';
 import { HelixError } from '../protocol/errors.js';
 import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
 

@@ -1,6 +1,5 @@
-import type { Actor } from '../protocol/actor.js';
 import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
-import { toActingPerson } from '../protocol/actor.js';
+import { toActingPerson, type Actor } from '../protocol/actor.js';
 import type { RunRecord } from '../store/contract/runs.js';
 import type { AuditAction } from '../store/contract/audit.js';
 import type { SessionRecord } from '../store/contract/sessions.js';

@@ -53,7 +53,8 @@ export interface Runs
    * harmless.
    *
    * @throws HelixError `not_found`, `not_resumable` when the run has ended for good, `stale_run`
-   * when another run is the newest, `agent_already_running` and `message_conflict` for a new message
+   * when another run is the newest, `agent_already_running`, `agent_mismatch` and `message_conflict`
+   * for a new message
    */
   resume: (input: ResumeInput) => Promise<ResumeResult>;
   /**

@@ -1,5 +1,9 @@
-import { createScriptedModel, type AgentDefinition, type ScriptStep } from '../agents/index.js';
-import type { LlmConfig } from '../agents/index.js';
+import {
+  createScriptedModel,
+  type AgentDefinition,
+  type LlmConfig,
+  type ScriptStep,
+} from '../agents/index.js';
 
 /** Replacement models by the agent's name; a list is a script. */
 export type TestModels = Readonly<Record<string, readonly ScriptStep[] | LlmConfig['model']>>;

@@ -1,5 +1,9 @@
-import { RIGHTS_FIX, toRedisFault, type RedisFacts } from '../../store/redis/inspect-redis.js';
-import type { ServerInfo } from '../../store/redis/inspect-redis.js';
+import {
+  RIGHTS_FIX,
+  toRedisFault,
+  type RedisFacts,
+  type ServerInfo,
+} from '../../store/redis/inspect-redis.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
 export type RedisLook = { address: string } & ({ facts: RedisFacts } | { reason: string });

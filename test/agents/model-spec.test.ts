@@ -1,5 +1,8 @@
-import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { APICallError } from '@ai-sdk/provider';
+import {
+  APICallError,
+  type LanguageModelV4,
+  type LanguageModelV4StreamPart,
+} from '@ai-sdk/provider';
 import {
   isScriptedModel,
   ModelConfigurationError,

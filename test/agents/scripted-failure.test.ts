@@ -1,6 +1,5 @@
 import { getEventListeners } from 'node:events';
-import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
-import { APICallError } from '@ai-sdk/provider';
+import { APICallError, type LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { createScriptedModel } from '../../agents/index.js';
 import { fromScript, readParts, readText, select, toDeltas } from './streams.js';
 

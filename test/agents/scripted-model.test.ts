@@ -1,5 +1,4 @@
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { APICallError } from '@ai-sdk/provider';
+import { APICallError, type LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { createScriptedModel } from '../../agents/index.js';
 import { fromScript, fromUser, readParts, readText, select, toDeltas } from './streams.js';
 

@@ -1,7 +1,12 @@
 import { z } from 'zod';
-import { AgentRegistry, createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
+import {
+  AgentRegistry,
+  createScriptedModel,
+  createSubAgentTool,
+  defineAgent,
+  defineTool,
+} from '../../agents/index.js';
 import { toAgentCards } from '../../api/agent-cards.js';
-import { createScriptedModel } from '../../agents/index.js';
 
 const base = { systemPrompt: 'x', llmConfig: { model: createScriptedModel() } };
 

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { Authorize } from '../../ai-sdk/index.js';
-import { toStoredSessionId } from '../../ai-sdk/index.js';
+import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
 import { OPEN_API, ROUTES } from '../support/all-routes.js';
 import { hasSecond } from '../../api/operator-access.js';
 import type { Route } from '../../api/routes/route.js';

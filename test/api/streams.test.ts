@@ -1,5 +1,4 @@
-import type { PlayedTurn } from '../support/played-turn.js';
-import { turnOf } from '../support/played-turn.js';
+import { turnOf, type PlayedTurn } from '../support/played-turn.js';
 import { say, startApi, type ApiServer } from './api-server.js';
 
 let api: ApiServer;

@@ -1,5 +1,4 @@
-import type { UIMessage } from '@ai-sdk/react';
-import { useChat as useChatOf7 } from '@ai-sdk/react';
+import { useChat as useChatOf7, type UIMessage } from '@ai-sdk/react';
 import { useChat as useChatOf6 } from 'ai-sdk-react-v6';
 import { createResumableChatTransport } from '../../ai-sdk/client/index.js';
 import {

@@ -1,5 +1,4 @@
-import { startPrivateRedis } from '../../scripts/engines/private-engines.mjs';
-import type { PrivateRedis } from '../../scripts/engines/private-engines.mjs';
+import { startPrivateRedis, type PrivateRedis } from '../../scripts/engines/private-engines.mjs';
 import { requireProgram } from './require-program.js';
 
 export type RedisServer = PrivateRedis;

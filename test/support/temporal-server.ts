@@ -1,5 +1,7 @@
-import { startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
-import type { PrivateTemporal } from '../../scripts/engines/private-engines.mjs';
+import {
+  startPrivateTemporal,
+  type PrivateTemporal,
+} from '../../scripts/engines/private-engines.mjs';
 import { requireProgram } from './require-program.js';
 
 export type TemporalServer = PrivateTemporal;

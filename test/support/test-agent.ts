@@ -1,5 +1,4 @@
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { APICallError } from '@ai-sdk/provider';
+import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';

@@ -1,5 +1,4 @@
-import fc from 'fast-check';
-import type { Arbitrary } from 'fast-check';
+import fc, { type Arbitrary } from 'fast-check';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { isControlMessage } from '../../../protocol/chunk-guards.js';
 import { equal, eventually, includes } from '../assertions.js';

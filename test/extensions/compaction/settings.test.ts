@@ -3,12 +3,13 @@ import { MockLanguageModelV4 } from 'ai/test';
 import fc from 'fast-check';
 import {
   chooseCut,
+  compaction,
   estimateTokens,
   partsOf,
   writeRequest,
+  type CompactionSettings,
 } from '../../../extensions/compaction/index.js';
 import type { MadeCompaction, PrepareStepOptions } from '../../../agents/index.js';
-import { compaction, type CompactionSettings } from '../../../extensions/compaction/index.js';
 
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 const calls = (...ids: string[]): ModelMessage => ({
