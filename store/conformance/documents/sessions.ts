@@ -168,7 +168,7 @@ function deletionCases({ describe, it }: Suite): void {
       equal(await session.load(), null);
       const [erasure, ...others] = await store.erasures.of(session.id);
       equal(others, []);
-      includes(erasure, { act, owner: { owner: 'ann' }, starting: true, parts: [], rows: 3 });
+      includes(erasure, { act, owner: { owner: 'ann' }, starting: newest, parts: [], rows: 3 });
       equal(erasure?.runs.toSorted(), [runId, newest].toSorted());
       equal((erasure?.bytes ?? 0) > 0, true);
       includes(await store.audit.relay(session.id), [
