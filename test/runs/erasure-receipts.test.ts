@@ -7,13 +7,14 @@ async function openStarting() {
   const stores = createMemoryStores();
   const session = drive(stores);
   const { runId } = await session.newRun();
-  const erase = () => Promise.resolve({ deleted: 0, unknown: [runId] });
+  const unknown = [runId];
+  const erase = () => Promise.resolve({ deleted: 0, unknown });
   const runs = createIdleRuns(stores, { workflows: { erase } });
   const acts = async (): Promise<string[]> => {
     const { entries } = await stores.store.audit.page(undefined, { limit: 9 });
     return entries.map(({ entry }) => entry.action).reverse();
   };
-  return { ...stores, session, runId, runs, acts };
+  return { ...stores, session, runId, unknown, runs, acts };
 }
 
 describe('the receipt of an erasure', () => {
@@ -31,6 +32,19 @@ describe('the receipt of an erasure', () => {
     expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: true });
     expect(await acts()).toEqual(['erase', 'erased']);
     expect(await store.erasures.of(session.id)).toEqual([]);
+  });
+
+  it('is given at once if Temporal knows that run, and only an older one no longer', async () => {
+    const { session, unknown, runs } = await openStarting();
+    unknown.splice(0, 1, 'run-of-last-year');
+    expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: true });
+  });
+
+  it('is not given at once for a run that was stopped just now, whenever it had begun', async () => {
+    const { session, runs } = await openStarting();
+    jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 10 * 60_000);
+    expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: false });
+    jest.restoreAllMocks();
   });
 
   it('is given once when such a run can appear no longer', async () => {

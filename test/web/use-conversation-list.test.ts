@@ -45,33 +45,50 @@ describe('the list of conversations', () => {
     hook.unmount();
   });
 
-  it('is read again in one request, whatever was opened', async () => {
+  it.each([
+    {
+      what: 'is read again in one request, whatever was opened',
+      found: (limit: number) => limit,
+      more: [['60'], ['90'], ['100', '20 next']],
+      again: ['90'],
+    },
+    {
+      what: 'follows the cursor where a request finds less than a page',
+      found: () => 1,
+      more: [
+        ['60', '59 next'],
+        ['90', '89 next', '88 next'],
+      ],
+      again: ['90', '89 next', '88 next'],
+    },
+  ])('$what', async ({ found, more, again }) => {
     const asked: string[] = [];
-    let replies = 0;
+    let last = 0;
     globalThis.fetch = ((url: string) => {
       const query = new URL(url, 'http://page.test').searchParams;
-      asked.push(`${String(query.get('limit'))} ${query.get('cursor') ?? ''}`.trim());
-      replies += 1;
-      return Promise.resolve(page(`c${String(replies)}`, 'next'));
+      const limit = Number(query.get('limit'));
+      asked.push(`${String(limit)} ${query.get('cursor') ?? ''}`.trim());
+      const conversations = Array.from({ length: found(limit) }, () => ({
+        sessionId: `c${String((last += 1))}`,
+      }));
+      return Promise.resolve(Response.json({ conversations, cursor: 'next' }));
     }) as typeof fetch;
     const hook = renderHook(({ version }) => useConversationList('', version), { version: 0 });
-    const untilAsked = async (...requests: string[]): Promise<void> => {
+    const untilAsked = async (requests: string[]): Promise<void> => {
       const isShown = (): boolean =>
         asked.length >= requests.length &&
-        hook.current.conversations?.at(-1)?.sessionId === `c${String(replies)}`;
+        hook.current.conversations?.at(-1)?.sessionId === `c${String(last)}`;
       await until(`what ${requests.join()} found is shown`, isShown);
       expect(asked.splice(0)).toEqual(requests);
     };
     await untilShown(hook);
-    await untilAsked('30');
-    for (const request of ['60', '90']) {
+    await untilAsked(['30']);
+    for (const requests of more) {
       hook.current.loadMore?.();
-      await untilAsked(request);
+      await untilAsked(requests);
     }
-    hook.current.loadMore?.();
-    await untilAsked('100', '20 next');
     hook.render({ version: 1 });
-    await untilAsked('90');
+    await untilAsked(again);
     hook.unmount();
   });
 });

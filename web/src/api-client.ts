@@ -77,22 +77,24 @@ export function withBody(body: object, method = 'POST'): RequestInit {
 }
 
 /**
- * Reads the first entries of a list of conversations, up to `most`, in as few requests as the server
- * allows. A conversation that moves to a later page meanwhile is listed once.
+ * Reads the first pages of a list of conversations, in as few requests as the server allows. A search
+ * may find less than a page in one request, so there are at most as many requests as pages. A
+ * conversation that moves to a later page meanwhile is listed once.
  *
  * @param name field of the reply that has the entries
  * @throws Refusal, TypeError
  */
 export async function readFirst<Entry extends { sessionId: string }>(
-  most: number,
+  [pages, perPage]: readonly [pages: number, perPage: number],
   { url, name, query, ...init }: RequestInit & { url: string; name: string; query: object },
   send: Fetch = pageFetch,
 ): Promise<{ entries: Entry[]; hasMore: boolean }> {
   const entries = new Map<string, Entry>();
   let cursor: string | undefined;
-  for (let left = most; left > 0; left -= LIMITS.waitingSessions) {
-    const limit = String(Math.min(left, LIMITS.waitingSessions));
-    const at = { limit, ...(cursor !== undefined && { cursor }) };
+  const most = pages * perPage;
+  for (let asked = 0; asked < pages && entries.size < most; asked += 1) {
+    const limit = Math.min(most - entries.size, LIMITS.waitingSessions);
+    const at = { limit: String(limit), ...(cursor !== undefined && { cursor }) };
     const search = new URLSearchParams({ ...query, ...at });
     const reply = await ask<Record<string, unknown>>(send, `${url}?${search.toString()}`, init);
     for (const entry of reply[name] as Entry[]) entries.set(entry.sessionId, entry);

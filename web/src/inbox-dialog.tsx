@@ -133,6 +133,6 @@ export async function loadWaiting(
   send?: Fetch,
 ): Promise<{ sessions: WaitingSession[]; hasMore: boolean }> {
   const list = { url: '/api/sessions', name: 'sessions', query: {} };
-  const { entries, hasMore } = await readFirst<WaitingSession>(pages * PAGE, list, send);
+  const { entries, hasMore } = await readFirst<WaitingSession>([pages, PAGE], list, send);
   return { sessions: entries, hasMore };
 }

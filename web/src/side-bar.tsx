@@ -161,5 +161,5 @@ type ListedConversation = Conversations['conversations'][number];
 function loadConversations(search: string, pages: number, signal?: AbortSignal) {
   const q = search.trim();
   const list = { url: '/api/conversations', name: 'conversations', query: q === '' ? {} : { q } };
-  return readFirst<ListedConversation>(pages * PAGE, { ...list, signal: signal ?? null });
+  return readFirst<ListedConversation>([pages, PAGE], { ...list, signal: signal ?? null });
 }

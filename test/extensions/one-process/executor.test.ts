@@ -119,6 +119,8 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     await until('it runs', () => seen.length === 1);
     await handle.interrupt({ reason: 'enough' });
     expect(await handle.result()).toMatchObject({ status: 'interrupted', reason: 'enough' });
+    // The run ends with the stop; the tool learns of it beside that.
+    await until('the tool is cut', () => seen.length === 2);
     expect(seen).toEqual(['runs', 'is cut']);
     expect(await stores.store.sessions.rows(handle.sessionId, 2)).toMatchObject([
       { toolCallId: 'c1', errorCode: 'tool_outcome_unknown' },
