@@ -1,7 +1,14 @@
 import { createSessionEvents } from '../../api/session-events.js';
 import type { SessionEvent } from '../../protocol/replies.js';
 import { createMemoryStores } from '../../store/memory/index.js';
+import { useLocalProduct } from '../support/local-product.js';
+import { postJson } from '../support/post-json.js';
+import { newSessionId } from '../support/product.js';
 import { drive, newCall } from '../support/session-driver.js';
+import { postMessage, readSse } from '../support/sse-reader.js';
+import { until } from '../support/until.js';
+
+const product = useLocalProduct();
 
 /** Shorter than the interval at which a page asks again without being told. */
 const TOLD_MS = 10_000;
@@ -49,3 +56,121 @@ it(
   },
   TOLD_MS,
 );
+
+const script = (...entries: object[]): string => JSON.stringify({ script: entries });
+const asking = script({
+  calls: [
+    { tool: 'charge', id: 'c1', args: { amount: 5 } },
+    { tool: 'charge', id: 'c2', args: { amount: 6 } },
+  ],
+});
+
+/** Follows a session like an idle page. */
+async function watch(sessionId: string) {
+  const leave = new AbortController();
+  const url = `${product.url}/api/chat/${sessionId}/events`;
+  const reader = await readSse(url, { signal: leave.signal });
+  const events = reader.parts as unknown as SessionEvent[];
+  return {
+    reader,
+    events,
+    leave: () => {
+      leave.abort();
+    },
+    sees: (what: string, test: (event: SessionEvent) => boolean) =>
+      until(what, () => {
+        const last = events.at(-1);
+        return last !== undefined && test(last) ? last : undefined;
+      }),
+  };
+}
+
+const answer = (sessionId: string, call: string, body: object): Promise<Response> =>
+  postJson(`${product.url}/api/chat/${sessionId}/pending/${call}`, body);
+
+describe('GET /chat/:sessionId/events', () => {
+  it('session events report questions, answers from elsewhere, ends and new turns, across pauses', async () => {
+    const sessionId = newSessionId();
+    await (
+      await postMessage(product.url, sessionId, { id: 'u1', text: asking })
+    ).done;
+    const page = await watch(sessionId);
+    const asked = await page.sees('both questions', ({ pending }) => pending.length === 2);
+    expect(asked).toMatchObject({ sessionId, status: 'paused', turn: 1, messageId: 'msg-1' });
+    expect(asked.run.status).toBe('waiting_approval');
+    await answer(sessionId, 'c1', { approved: true });
+    await page.sees('one question', ({ pending }) => pending.length === 1);
+    await answer(sessionId, 'c2', { approved: false });
+    const ended = await page.sees('the end', ({ status }) => status === 'ended');
+    expect(ended).toMatchObject({ pending: [], run: { status: 'completed' } });
+    await postMessage(product.url, sessionId, { id: 'u2', text: 'Hello' });
+    await page.sees('the next turn', ({ turn }) => turn === 2);
+    await page.sees('its end', ({ turn, status }) => turn === 2 && status === 'ended');
+    // No event repeats the one before.
+    const standings = page.events.map(({ sequence: _place, ...rest }) => JSON.stringify(rest));
+    standings.forEach((standing, index) => {
+      expect(standing).not.toBe(standings[index - 1]);
+    });
+    page.leave();
+  });
+
+  it('session events report queued messages, and why a run failed', async () => {
+    const sessionId = newSessionId();
+    const slow = script({ say: 'slow', hangMs: 600_000 });
+    await postMessage(product.url, sessionId, { id: 'u1', text: slow });
+    const page = await watch(sessionId);
+    const failing = script({ fail: { status: 401 } });
+    const queued = await postJson(`${product.url}/api/chat/${sessionId}?busy=queue`, {
+      message: { id: 'u2', role: 'user', parts: [{ type: 'text', text: failing }] },
+    });
+    const { queue } = await page.sees('the queue', (event) => event.queue.length === 1);
+    expect(queue[0]).toMatchObject({ id: 'u2', mode: 'queue' });
+    await fetch(`${product.url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+    const failed = await page.sees('the failure', ({ status }) => status === 'failed');
+    expect(failed).toMatchObject({
+      turn: 2,
+      queue: [],
+      run: { status: 'failed', error: { code: 'provider_unauthorized', retryable: false } },
+    });
+    const snapshot = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
+    const { run } = (await snapshot.json()) as Pick<SessionEvent, 'run'>;
+    expect(run.error).toEqual(failed.run.error);
+    await queued.text();
+    page.leave();
+  });
+});
+
+describe('DELETE /chat/:sessionId', () => {
+  const erase = (sessionId: string): Promise<Response> =>
+    fetch(`${product.url}/api/chat/${sessionId}`, { method: 'DELETE' });
+
+  it.each([
+    ['an active run', script({ say: 'slow', hangMs: 600_000 })],
+    ['a run that waits', asking],
+    ['a run that has ended', script({ say: 'done' })],
+  ])(
+    'a DELETE stops and erases a conversation with %s, and readers see the end',
+    async (_what, text) => {
+      const sessionId = newSessionId();
+      const reader = await postMessage(product.url, sessionId, { id: 'u1', text });
+      await until('the reply begins', () => reader.parts.length > 1);
+      const page = await watch(sessionId);
+      const before = await page.sees('how it stands', () => true);
+      expect((await erase(sessionId)).status).toBe(204);
+      expect(await page.reader.done).toBe('ended');
+      await reader.done;
+      expect((await erase(sessionId)).status).toBe(404);
+      for (const path of ['snapshot', 'messages', 'events', 'checkpoints', 'queue']) {
+        const response = await fetch(`${product.url}/api/chat/${sessionId}/${path}`);
+        expect([path, response.status]).toEqual([path, 404]);
+      }
+      // The id is free again, and nothing of the earlier run returns.
+      const again = await postMessage(product.url, sessionId, { id: 'u1', text: 'Hello' });
+      expect(await again.done).toBe('ended');
+      expect(again.headers.get('x-run-id')).not.toBe(before.run.runId);
+      expect(again.parts.filter(({ type }) => type === 'error')).toEqual([]);
+      const history = await fetch(`${product.url}/api/chat/${sessionId}/messages?limit=1`);
+      expect(await history.json()).toMatchObject({ messages: [{ id: 'u1' }], hasMore: true });
+    },
+  );
+});

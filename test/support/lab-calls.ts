@@ -19,8 +19,15 @@ export async function chargesOf(
   redis: Pick<Redis, 'hgetall'>,
   runs: string,
 ): Promise<Record<string, number>> {
-  const all = Object.entries(await redis.hgetall('lab:charges'));
-  const own = all.filter(([key]) => key.startsWith(runs));
+  return countsOf(Object.entries(await redis.hgetall('lab:charges')), runs);
+}
+
+/** Returns the counts of the calls of these runs, by the ids of the calls. */
+export function countsOf(
+  all: Iterable<readonly [key: string, count: string | number]>,
+  runs: string,
+): Record<string, number> {
+  const own = [...all].filter(([key]) => key.startsWith(runs));
   return Object.fromEntries(
     own.map(([key, count]) => [key.slice(key.lastIndexOf('/') + 1), Number(count)]),
   );

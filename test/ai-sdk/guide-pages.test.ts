@@ -1,11 +1,12 @@
 import type { UIMessage } from 'ai';
 import { CLIENTS, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
+import { newSessionId } from '../support/product.js';
 import { until } from '../support/until.js';
 
 // Stock pages from the AI SDK's guides, without anything specific to this project.
 
-const product = useProduct();
+const product = useLocalProduct();
 const locate = { calls: [{ tool: 'locate', id: 'l1', args: {} }] };
 const slowly = { say: 'A long answer. '.repeat(20), deltas: 100, everyMs: 20 };
 

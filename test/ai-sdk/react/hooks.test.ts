@@ -1,21 +1,22 @@
-import { useSessionEvents } from '../../ai-sdk/react/index.js';
-import type { SessionEvent } from '../../protocol/replies.js';
-import { loadSnapshot, toScript } from '../support/chat-client.js';
-import { toComparable } from '../support/compare-messages.js';
+import { useSessionEvents } from '../../../ai-sdk/react/index.js';
+import type { SessionEvent } from '../../../protocol/replies.js';
+import { loadSnapshot, toScript } from '../../support/chat-client.js';
+import { toComparable } from '../../support/compare-messages.js';
 import {
   HOOKS,
   loadHookPage,
   openHookPage,
   type HookPage,
   type HookPageOptions,
-} from '../support/hook-page.js';
-import { charge } from '../support/lab-calls.js';
-import { postJson } from '../support/post-json.js';
-import { newSessionId, useProduct } from '../support/product.js';
-import { renderHook } from '../support/render-hook.js';
-import { until } from '../support/until.js';
+} from '../../support/hook-page.js';
+import { charge } from '../../support/lab-calls.js';
+import { postJson } from '../../support/post-json.js';
+import { useLocalProduct } from '../../support/local-product.js';
+import { newSessionId } from '../../support/product.js';
+import { renderHook } from '../../support/render-hook.js';
+import { until } from '../../support/until.js';
 
-const product = useProduct();
+const product = useLocalProduct();
 const pages: HookPage[] = [];
 
 afterEach(() => {

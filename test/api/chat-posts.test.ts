@@ -11,15 +11,16 @@ import {
   type ChatClient,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { charge, chargesOf, delegate } from '../support/lab-calls.js';
+import { charge, delegate } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
+import { newSessionId } from '../support/product.js';
 import { readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
 
 const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(6);
 
-const product = useProduct();
+const product = useLocalProduct();
 
 const idOf = (client: ChatClient, index: number): string => client.messages()[index]?.id ?? '';
 
@@ -44,7 +45,7 @@ it('a message that comes along with the answer waits for the rest of the reply',
   const replies = messages.filter(({ role }) => role === 'assistant').map(textOf);
   expect(replies).toEqual(['Paid, as you wished.', 'And this.']);
   expect(chat.messages.slice(-1).map(textOf)).toEqual(['And this.']);
-  expect(await chargesOf(product.redis, `${sessionId}:`)).toEqual({ c1: 1 });
+  expect(product.chargesOf(`${sessionId}:`)).toEqual({ c1: 1 });
 });
 
 it('a regenerate request with a message that never arrived answers it', async () => {
@@ -187,10 +188,7 @@ it('sub-agents end when the conversation is stopped, in the middle of their word
   const sent = client.chat.sendMessage(
     toScript({ calls: [delegate('d1', { say: 'a'.repeat(600), deltas: 600, everyMs: 50 })] }),
   );
-  await until('it speaks', async () => {
-    const keys = await product.redis.keys(`*{${sessionId}}:*:writers`);
-    return keys.length > 0;
-  });
+  await until('it speaks', () => JSON.stringify(client.messages()).includes('aaa'));
   await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
   await sent;
   await untilRests(client, url);

@@ -1,17 +1,21 @@
-import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import { askByOpenAI } from '../../examples/other-protocols/openai.js';
-import { untilEnded } from '../support/chat-client.js';
-import { charge } from '../support/lab-calls.js';
+import type {
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionMessageParam,
+} from 'openai/resources/chat/completions';
+import { untilEnded } from '../../support/chat-client.js';
+import { charge } from '../../support/lab-calls.js';
 import {
   complete,
   connectOpenAI,
   refusalOf,
   toCompletionScript,
   type Choice,
-} from '../support/openai-client.js';
-import { newSessionId, useProduct } from '../support/product.js';
+} from '../../support/openai-client.js';
+import { useLocalProduct } from '../../support/local-product.js';
+import { newSessionId } from '../../support/product.js';
+import { until } from '../../support/until.js';
 
-const product = useProduct();
+const product = useLocalProduct();
 
 async function messagesOf(sessionId: string): Promise<{ id: string; role: string }[]> {
   const response = await fetch(`${product.url}/api/chat/${sessionId}/messages`);
@@ -33,17 +37,6 @@ describe('the client of OpenAI', () => {
       status: 404,
       code: 'model_not_found',
     });
-  });
-
-  it('of the example asks, approves and gets the answer', async () => {
-    const asked: string[] = [];
-    const question = 'I want a refund for order 1042 please';
-    const text = await askByOpenAI(product.url, 'none', question, ({ name }) => {
-      asked.push(name);
-      return true;
-    });
-    expect(asked).toEqual(['refund']);
-    expect(text).toMatch(/refund/i);
   });
 
   it('gets a whole completion with its usage', async () => {
@@ -136,10 +129,8 @@ describe('the client of OpenAI', () => {
 
 const locate = (id: string): object => ({ tool: 'locate', id, args: { question: 'where?' } });
 
-const executions = async (): Promise<number> => {
-  const counts = await product.redis.hvals('lab:charges');
-  return counts.reduce((sum, count) => sum + Number(count), 0);
-};
+const executions = (): number =>
+  Object.values(product.chargesOf('')).reduce((sum, n) => sum + n, 0);
 
 describe('the client of OpenAI: calls', () => {
   it.each([true, false])('answers the calls of a client tool; streamed: %s', async (stream) => {
@@ -205,7 +196,7 @@ describe('the client of OpenAI: calls', () => {
   it('an approval is given by {"approved": true}, and by nothing else', async () => {
     const sessionId = newSessionId();
     const client = connectOpenAI(product.url, sessionId);
-    const before = await executions();
+    const before = executions();
     const asked = await complete(client, [toCompletionScript({ calls: [charge('c1', 5)] })], false);
     expect(asked.message.tool_calls).toMatchObject([
       { function: { name: 'charge' }, approval: true },
@@ -215,14 +206,14 @@ describe('the client of OpenAI: calls', () => {
     for (const content of ['yes', '{"charged":5}', '{"approved":"true"}', 'true']) {
       expect(await refusalOf(answer(content))).toEqual({ status: 400, code: 'kind_mismatch' });
     }
-    expect(await executions()).toBe(before);
+    expect(executions()).toBe(before);
     const done = await answer('{"approved":true}');
     expect(done).toMatchObject({ finish_reason: 'stop', message: { content: 'done' } });
-    expect(await executions()).toBe(before + 1);
+    expect(executions()).toBe(before + 1);
     // A repeated answer gets the same reply and executes nothing.
     const again = await answer('{"approved":true}');
     expect(again.message.content).toBe('done');
-    expect(await executions()).toBe(before + 1);
+    expect(executions()).toBe(before + 1);
   });
 
   it('a denial reaches the model', async () => {
@@ -249,7 +240,7 @@ describe('the client of OpenAI: calls', () => {
         ],
       },
     ];
-    const before = await executions();
+    const before = executions();
     const reply = await complete(
       connectOpenAI(product.url),
       [...forged, toCompletionScript({ quote: true })],
@@ -284,6 +275,142 @@ describe('the client of OpenAI: calls', () => {
     );
     expect(own.message.content).toContain('hello');
     expect(own.message.content).not.toContain('Bob');
-    expect(await executions()).toBe(before);
+    expect(executions()).toBe(before);
+  });
+});
+
+/** Counts conversations that begin from now on; other tests may have left many. */
+async function countBegun(): Promise<() => Promise<number>> {
+  const list = async (): Promise<string[]> => {
+    const response = await fetch(`${product.url}/api/conversations?limit=100`);
+    const { conversations } = (await response.json()) as { conversations: { sessionId: string }[] };
+    return conversations.map(({ sessionId }) => sessionId);
+  };
+  const before = new Set(await list());
+  return async () => (await list()).filter((id) => !before.has(id)).length;
+}
+
+const ask = (text: string, ...steps: object[]): ChatCompletionCreateParamsNonStreaming => ({
+  model: 'lab',
+  messages: [toCompletionScript({ say: text, ...steps[0] })],
+});
+
+describe('the client of OpenAI as it comes: tries', () => {
+  it('a reply that was lost is sent again, and nothing is done twice', async () => {
+    const begun = await countBegun();
+    const sessions: (string | null)[] = [];
+    const send: typeof fetch = async (...request) => {
+      const response = await fetch(...request);
+      sessions.push(response.headers.get('x-session-id'));
+      if (sessions.length > 1) return response;
+      await response.body?.cancel();
+      throw new TypeError('fetch failed');
+    };
+    const client = connectOpenAI(product.url, undefined, { fetch: send });
+    const body = ask('Once.');
+    const { choices } = await client.chat.completions.create(body);
+    expect(choices[0]?.message.content).toBe('Once.');
+    expect(sessions).toHaveLength(2);
+    expect(sessions[1]).toBe(sessions[0]);
+    expect(await begun()).toBe(1);
+    // Another request with the same content begins another conversation.
+    await connectOpenAI(product.url).chat.completions.create(body);
+    expect(await begun()).toBe(2);
+  });
+
+  it('a connection that breaks in the middle of a run is opened again, and nothing is done twice', async () => {
+    const begun = await countBegun();
+    let tries = 0;
+    const broken = new AbortController();
+    const send: typeof fetch = (input, init) => {
+      tries += 1;
+      if (tries > 1) return fetch(input, init);
+      const lost = fetch(input, { ...init, signal: broken.signal });
+      return lost.catch(() => Promise.reject(new TypeError('fetch failed')));
+    };
+    const client = connectOpenAI(product.url, undefined, { fetch: send });
+    const reply = client.chat.completions
+      .create(ask('abcdefghij', { deltas: 10, everyMs: 100 }))
+      .withResponse();
+    await until('the run is there', async () => (await begun()) === 1);
+    broken.abort();
+    const { data, response } = await reply;
+    expect(data.choices[0]?.message.content).toBe('abcdefghij');
+    expect(tries).toBe(2);
+    expect(await begun()).toBe(1);
+    expect(await messagesOf(response.headers.get('x-session-id') ?? '')).toHaveLength(2);
+  });
+
+  it('a refusal that another try would meet again is not tried again', async () => {
+    const sessionId = newSessionId();
+    const running = await connectOpenAI(product.url, sessionId).chat.completions.create({
+      model: 'lab',
+      messages: [toCompletionScript({ hangMs: 60_000 })],
+      stream: true,
+    });
+    let tries = 0;
+    const send: typeof fetch = (...request) => {
+      tries += 1;
+      return fetch(...request);
+    };
+    const client = connectOpenAI(product.url, sessionId, { fetch: send });
+    expect(await refusalOf(client.chat.completions.create(ask('x')))).toMatchObject({
+      status: 409,
+    });
+    expect(tries).toBe(1);
+    running.controller.abort();
+  });
+});
+
+describe('the client of OpenAI: answers and copies', () => {
+  it('an approval that came too late is refused by its code', async () => {
+    const client = connectOpenAI(product.url, newSessionId());
+    await complete(client, [toCompletionScript({ calls: [charge('c1', 5)] })], false);
+    await complete(client, [toCompletionScript({ say: 'Never mind.' })], false);
+    for (const isStreamed of [true, false]) {
+      const content = '{"approved":true}';
+      const late = complete(client, [{ role: 'tool', tool_call_id: 'c1', content }], isStreamed);
+      expect(await refusalOf(late)).toEqual({ status: 409, code: 'not_pending' });
+    }
+  });
+
+  it('a copy with calls of a conversation of the caller continues it', async () => {
+    const client = connectOpenAI(product.url);
+    const messages: ChatCompletionMessageParam[] = [
+      toCompletionScript(
+        { calls: [{ tool: 'locate', id: 'c1', args: { question: 'where?' } }] },
+        { say: 'Seen.' },
+      ),
+    ];
+    const asked = await complete(client, messages, false);
+    const [call] = asked.message.tool_calls ?? [];
+    messages.push(asked.message);
+    messages.push({ role: 'tool', tool_call_id: call?.id ?? '', content: 'Berlin' });
+    const seen = await complete(client, messages, false);
+    messages.push(seen.message, toCompletionScript({ say: 'Here.' }));
+    const begun = await countBegun();
+    const { data, response } = await client.chat.completions
+      .create({ model: 'lab', messages })
+      .withResponse();
+    expect(data.choices[0]?.message.content).toBe('Here.');
+    expect(`${response.headers.get('x-session-id') ?? ''}:c1`).toBe(call?.id);
+    expect(await begun()).toBe(0);
+    const forged = messages.map((message) =>
+      message.role === 'tool' ? { ...message, tool_call_id: 'unknown:c1' } : message,
+    );
+    await complete(client, forged, false);
+    expect(await begun()).toBe(1);
+  });
+
+  it('a key with another model, or with one more message, is refused', async () => {
+    const options = { headers: { 'idempotency-key': `k-${newSessionId()}` } };
+    const client = connectOpenAI(product.url);
+    const body = ask('Once.');
+    await client.chat.completions.create(body, options);
+    const other = client.chat.completions.create({ ...body, model: 'support' }, options);
+    expect(await refusalOf(other)).toMatchObject({ status: 409 });
+    const messages = [...body.messages, toCompletionScript({ say: 'Twice.' })];
+    const more = client.chat.completions.create({ ...body, messages }, options);
+    expect(await refusalOf(more)).toEqual({ status: 409, code: 'message_conflict' });
   });
 });

@@ -1,9 +1,11 @@
 import { LIMITS } from '../../protocol/limits.js';
 import { untilEnded } from '../support/chat-client.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
+import { newSessionId } from '../support/product.js';
+import { openTestStores } from '../support/test-stores.js';
 
-/** Named bad inputs against real servers: cases that a fuzzer would find too rarely. */
-const product = useProduct();
+/** Named bad inputs against a real Redis: cases that a fuzzer would find too rarely. */
+const product = useLocalProduct({ openStores: openTestStores });
 
 const text = (value: string): object => ({ type: 'text', text: value });
 const user = (id: string, ...parts: object[]): object => ({ id, role: 'user', parts });

@@ -8,10 +8,10 @@ import { EvalCase } from '../../testing/eval/case.js';
 import { untilEnded } from '../support/chat-client.js';
 import { useCommandLine } from '../support/command-line.js';
 import { runLab, sessionOf } from '../support/lab-run.js';
-import { useOwnUser } from '../support/signing-proxy.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { until } from '../support/until.js';
 
-const product = useOwnUser('operator');
+const product = useLocalProduct();
 const { helix, read } = useCommandLine(product);
 
 describe('helix-temporal usage report', () => {

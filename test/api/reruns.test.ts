@@ -1,8 +1,9 @@
-import { newSessionId, useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
+import { newSessionId } from '../support/product.js';
 import { until } from '../support/until.js';
 import { postJson } from '../support/post-json.js';
 
-const product = useProduct();
+const product = useLocalProduct();
 
 interface Reply {
   status: number;

@@ -2,13 +2,14 @@ import type { UIMessage } from 'ai';
 import {
   createHelixChatTransport,
   createHelixSendAutomaticallyWhen,
-} from '../../ai-sdk/client/index.js';
-import { callsOf, CLIENT_7, loadSnapshot, textOf, toScript } from '../support/chat-client.js';
-import { toComparable } from '../support/compare-messages.js';
-import { newSessionId, useProduct } from '../support/product.js';
-import { until } from '../support/until.js';
+} from '../../../ai-sdk/client/index.js';
+import { callsOf, CLIENT_7, loadSnapshot, textOf, toScript } from '../../support/chat-client.js';
+import { toComparable } from '../../support/compare-messages.js';
+import { useLocalProduct } from '../../support/local-product.js';
+import { newSessionId } from '../../support/product.js';
+import { until } from '../../support/until.js';
 
-const product = useProduct();
+const product = useLocalProduct();
 
 const slow = { say: 'one two three four five six seven', deltas: 14, everyMs: 100 };
 

@@ -1,0 +1,58 @@
+import { AgentRegistry } from '../../agents/index.js';
+import { createExampleAgents } from '../../examples/index.js';
+import { allExtensions } from '../../extensions/index.js';
+import {
+  createInProcessExecutor,
+  type InProcessOptions,
+} from '../../extensions/one-process/index.js';
+import { createMemoryStores } from '../../store/memory/index.js';
+import { startApi, type ApiServer } from '../api/api-server.js';
+import { countsOf } from './lab-calls.js';
+import { lateBound } from './test-stores.js';
+
+type Stores = InProcessOptions['stores'];
+
+export interface LocalProduct extends Pick<ApiServer, 'url' | 'logged'> {
+  stores: Stores;
+  /** Returns how often the calls of these runs took effect, by their ids; see `chargesOf`. */
+  chargesOf: (runs: string) => Record<string, number>;
+}
+
+interface LocalOptions {
+  /** Default: stores in memory. */
+  openStores?: () => Promise<Stores>;
+  defaultAgent?: string;
+}
+
+/** Keeps an API with the example agents up, whose runs this process carries out without Temporal. */
+export function useLocalProduct({
+  openStores = () => Promise.resolve(createMemoryStores()),
+  defaultAgent = 'support',
+}: LocalOptions = {}): LocalProduct {
+  let product: LocalProduct | undefined;
+  beforeAll(async () => {
+    const charges = new Map<string, number>();
+    const agents = new AgentRegistry(
+      createExampleAgents({
+        countCharge: (key) => {
+          const count = (charges.get(key) ?? 0) + 1;
+          charges.set(key, count);
+          return Promise.resolve(count);
+        },
+        findCharge: (key) => Promise.resolve(charges.has(key)),
+      }),
+    );
+    const stores = await openStores();
+    const executor = createInProcessExecutor({ agents, stores, extensions: allExtensions() });
+    atEndOfFile(() => executor.close());
+    const { url, logged } = await startApi({
+      executor,
+      stateStore: stores.store,
+      streamManager: stores.streamManager,
+      agents,
+      defaultAgent,
+    });
+    product = { url, logged, stores, chargesOf: (runs) => countsOf(charges, runs) };
+  });
+  return lateBound(() => product);
+}
