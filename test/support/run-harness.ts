@@ -19,7 +19,7 @@ import type { RunRecord } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
-import { lateBound, openTestStores, type TestStores } from './test-stores.js';
+import { createTestStores, lateBound, type TestStores } from './test-stores.js';
 import { until } from './until.js';
 import { leases, type BegunLease } from '../../extensions/leases/index.js';
 import { notices } from '../../extensions/notify/index.js';
@@ -83,16 +83,91 @@ export interface RunHarness {
 /** Path of the workflow bundle that the build makes and workers load. */
 export const bundlePath = fileURLToPath(new URL('../../dist/workflows/bundle.js', import.meta.url));
 
-/** Keeps a harness with a worker, and its stores, up for all tests of a file. */
+/** What all files of a process share: starting a worker costs most of a second of CPU. */
+interface Shared {
+  stores: TestStores;
+  taskQueue: string;
+  /** Agents of the file that runs. */
+  agents: AgentRegistry;
+}
+let shared: Promise<Shared> | undefined;
+
+async function startShared(): Promise<Shared> {
+  installRuntime();
+  const [stores, taskQueue, agents] = [createTestStores(), newTaskQueue(), new AgentRegistry()];
+  const { stop } = await startWorkerOf({ stores, taskQueue, agents });
+  atEndOfRun(async () => {
+    await stop();
+    stores.redis.disconnect();
+    await stores.close();
+  });
+  return { stores, taskQueue, agents };
+}
+
+/** Provides a harness, its stores and a worker that other files use, too. */
 export function useRuns(agents: AgentDefinition[]): { runs: RunHarness; stores: TestStores } {
   let stores: TestStores | undefined;
   let runs: RunHarness | undefined;
   beforeAll(async () => {
-    stores = await openTestStores();
-    runs = await createRunHarness(stores, agents);
-    await runs.startWorker();
+    shared ??= startShared();
+    const served = await shared;
+    ({ stores } = served);
+    served.agents.clear();
+    for (const agent of agents) served.agents.register(agent);
+    runs = await createRunHarness(stores, agents, sharedTemporalAddress(), served.taskQueue);
   });
   return { runs: lateBound(() => runs), stores: lateBound(() => stores) };
+}
+
+function installRuntime(): void {
+  try {
+    Runtime.install({ logger: new DefaultLogger('ERROR') });
+  } catch {
+    // An earlier test of this process has installed the runtime.
+  }
+}
+
+const newTaskQueue = (): string => `test-${randomBytes(6).toString('hex')}`;
+
+async function startWorkerOf({
+  stores,
+  taskQueue,
+  agents,
+  address = sharedTemporalAddress(),
+  lease,
+  receivers,
+  times = TIMES,
+  ...slots
+}: WorkerOptions & {
+  stores: TestStores;
+  taskQueue: string;
+  agents: AgentRegistry;
+  address?: string;
+}): Promise<{ stop: () => Promise<void> }> {
+  const native = await NativeConnection.connect({ address });
+  const worker: Worker = await createAgentWorker({
+    connection: native,
+    namespace: 'default',
+    taskQueue,
+    agents,
+    stores,
+    times,
+    ...slots,
+    extensions: [leases(lease), notices(receivers && { receivers })],
+    // Tests sweep by hand.
+    sweep: false,
+    workflows: { bundlePath },
+  });
+  const running = worker.run();
+  let stopped: Promise<void> | undefined;
+  return {
+    stop: () =>
+      (stopped ??= (async () => {
+        worker.shutdown();
+        await running;
+        await native.close();
+      })()),
+  };
 }
 
 /** Creates executor, sweep and workers on a real Temporal; by default on a new task queue. */
@@ -100,15 +175,11 @@ export async function createRunHarness(
   stores: TestStores,
   agents: AgentDefinition[],
   address = sharedTemporalAddress(),
-  taskQueue = `test-${randomBytes(6).toString('hex')}`,
+  taskQueue = newTaskQueue(),
   /** Notices that workflows start; no receiver gets them. */
   notify?: RunNotices,
 ): Promise<RunHarness> {
-  try {
-    Runtime.install({ logger: new DefaultLogger('ERROR') });
-  } catch {
-    // An earlier test of this file has installed the runtime.
-  }
+  installRuntime();
   const connection = Connection.lazy({ address });
   atEndOfFile(async () => {
     await untilCallsEnd(connection);
@@ -139,37 +210,12 @@ export async function createRunHarness(
     logger: quiet,
   });
 
-  async function startWorker({
-    lease,
-    receivers = notify && [QUIET],
-    times = TIMES,
-    ...slots
-  }: WorkerOptions = {}): ReturnType<RunHarness['startWorker']> {
-    const native = await NativeConnection.connect({ address });
-    const worker: Worker = await createAgentWorker({
-      connection: native,
-      namespace: 'default',
-      taskQueue,
-      agents: registry,
-      stores,
-      times,
-      ...slots,
-      extensions: [leases(lease), notices(receivers && { receivers })],
-      // Tests sweep by hand.
-      sweep: false,
-      workflows: { bundlePath },
-    });
-    const running = worker.run();
-    let stopped: Promise<void> | undefined;
-    const stop = (): Promise<void> =>
-      (stopped ??= (async () => {
-        worker.shutdown();
-        await running;
-        await native.close();
-      })());
-    atEndOfFile(stop);
-    return { stop };
-  }
+  const startWorker: RunHarness['startWorker'] = async (options) => {
+    const of = { stores, taskQueue, agents: registry, address };
+    const worker = await startWorkerOf({ receivers: notify && [QUIET], ...of, ...options });
+    atEndOfFile(worker.stop);
+    return worker;
+  };
 
   async function sweep(sessionId: string): Promise<void> {
     const record = await store.sessions.read(sessionId);

@@ -47,13 +47,25 @@ export async function openTestStores(
   process: 'api' | 'worker' = 'worker',
   url = sharedRedisUrl(),
 ): Promise<TestStores> {
-  const redis = new Redis(url);
-  redis.on('error', () => undefined);
+  const redis = connect(url);
   atEndOfFile(() => {
     redis.disconnect();
   });
   const stores = await openStores(url, process);
   return { ...stores, stateStore: stores.store, redis };
+}
+
+/** Creates stores on the shared Redis that outlive the file's tests. */
+export function createTestStores(): TestStores {
+  const url = sharedRedisUrl();
+  const stores = createRedisStores({ url, whenAway: 'wait' });
+  return { ...stores, stateStore: stores.store, redis: connect(url) };
+}
+
+function connect(url: string): Redis {
+  const redis = new Redis(url);
+  redis.on('error', () => undefined);
+  return redis;
 }
 
 /** Returns a proxy for an object that a hook creates later; until then it has no members. */
