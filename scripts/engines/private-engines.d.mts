@@ -28,7 +28,7 @@ interface PrivateEngineOptions {
 }
 
 export function startPrivateRedis(
-  options: PrivateEngineOptions & { appendfsync?: 'always' | 'everysec' | 'no' | undefined },
+  options: PrivateEngineOptions & { appendfsync?: 'no' },
 ): Promise<PrivateRedis>;
 
 export function startPrivateTemporal(

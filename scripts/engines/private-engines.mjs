@@ -11,10 +11,10 @@ import { isTemporalReady, temporalArguments } from './temporal-server.mjs';
 // Another process may take the free port first; then the start is tried on another one.
 const PORT_TRIES = 3;
 
-export function startPrivateRedis({ file, folder, port, appendfsync }) {
+export function startPrivateRedis({ file, folder, port, ...settings }) {
   return startPrivate('redis', { folder, port }, (engine) => ({
     file,
-    args: redisArguments({ port: engine.port, folder: engine.folder, appendfsync }),
+    args: redisArguments({ ...engine, ...settings }),
     isReady: () => isRedisReady(engine),
     url: `redis://127.0.0.1:${engine.port}`,
   }));

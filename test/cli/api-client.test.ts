@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createApiClient } from '../../cli/api/client.js';
 import { readPages } from '../../cli/api/pages.js';
 import { confirm } from '../../cli/terminal.js';
@@ -14,22 +12,17 @@ import {
   parseText,
   readJson,
 } from '../../cli/parse-values.js';
+import { listen, type Listening } from '../support/listen.js';
 
-let server: Server | undefined;
-afterEach(() => {
-  server?.close();
-  server?.closeAllConnections();
-});
+let server: Listening;
 
 /** Connects a client to a server that gives this answer. */
 async function connect(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   { token, onWait }: { token?: string; onWait?: () => void } = {},
 ) {
-  server = createServer(answer).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  return createApiClient({ url, token, via: 'cli', onWait });
+  server = await listen(createServer(answer));
+  return createApiClient({ url: server.url, token, via: 'cli', onWait });
 }
 
 const failureOf = (work: Promise<unknown>): Promise<CliFailure> =>
@@ -99,7 +92,7 @@ describe('the client of the API', () => {
 
   it('a server that is not there is named, with the setting', async () => {
     const api = await connect(() => undefined);
-    server?.close();
+    await server.close();
     const failure = await failureOf(api.get('/x'));
     expect(failure.exitCode).toBe(69);
     expect(failure.message).toContain(`${api.url} refuses connections: is the server running`);

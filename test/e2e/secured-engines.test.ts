@@ -19,7 +19,7 @@ import { postJson } from '../support/post-json.js';
 import { startProcess } from '../support/process.js';
 import { newSessionId, sharedTemporal, startProduct, type Product } from '../support/product.js';
 import { filesIn, makeCertificate } from '../support/redis-certificate.js';
-import { dataArguments, startRedisProcess, type RedisProcess } from '../support/redis-process.js';
+import { startRedisProcess, type RedisProcess } from '../support/redis-process.js';
 import { createRedisUser } from '../support/redis-user.js';
 import { requireProgram } from '../support/require-program.js';
 import {
@@ -53,7 +53,7 @@ let client: Client;
 
 beforeAll(async () => {
   temporal = await startSecuredTemporal(sharedTemporal(), API_KEY);
-  server = await startRedisProcess(dataArguments);
+  server = await startRedisProcess();
   const made = await makeCertificate(server.folder);
   const { key, certificate } = made;
   authority = certificate;

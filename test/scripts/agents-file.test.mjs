@@ -1,11 +1,6 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
 import { loadAgentsFile } from '../../dist/extensions/own-files/index.js';
 import { checkAgents } from '../../scripts/start/check-agents.mjs';
-import { projectRoot } from '../../scripts/system/project.mjs';
-import { useTempFolders, writeText } from './temp-folder.mjs';
-
-const tempFolder = useTempFolders();
+import { createOwnProject } from '../support/own-project.js';
 
 const TOP = `
 import { AgentRegistry, defaultAgentRegistry, defineAgent } from 'helix-temporal';
@@ -18,13 +13,8 @@ const weather = tool({ inputSchema: z.object({ city: z.string() }), execute: () 
 
 /** Creates a user's project with this file of agents. */
 function projectWith(text) {
-  const folder = tempFolder();
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(projectRoot, join(folder, 'node_modules/helix-temporal'));
-  for (const name of ['ai', 'zod']) {
-    symlinkSync(join(projectRoot, 'node_modules', name), join(folder, 'node_modules', name));
-  }
-  writeText(folder, 'agents.ts', TOP + text);
+  const { folder, close } = createOwnProject({ 'agents.ts': TOP + text });
+  atEndOfFile(close);
   return folder;
 }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jwtVerify } from 'jose';
 import { parse, parseAllDocuments } from 'yaml';
+import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
 import { redisArguments } from '../../scripts/engines/redis.mjs';
 import { DEV_SERVER } from '../../scripts/engines/temporal.mjs';
 import { temporalArguments } from '../../scripts/engines/temporal-server.mjs';
@@ -172,11 +173,24 @@ describe.each(Object.entries(COMPOSE))('%s', (path, { published, writes, decided
   });
 });
 
+const after = (args, flag) => args[args.indexOf(flag) + 1];
+const REDIS = redisArguments({ port: 6379, folder: '' });
+
 it('programs start engines on loopback, without a UI that nobody asked for', () => {
-  const after = (args, flag) => args[args.indexOf(flag) + 1];
   expect(TEMPORAL).toContain('--headless');
   expect(after(TEMPORAL, '--ip')).toBe('127.0.0.1');
-  expect(after(redisArguments({ port: 6379, folder: '' }), '--bind')).toBe('127.0.0.1');
+  expect(after(REDIS, '--bind')).toBe('127.0.0.1');
+});
+
+it('engines that programs start keep what they are given, and know the labels of runs', () => {
+  expect(after(REDIS, '--appendonly')).toBe('yes');
+  expect(after(REDIS, '--maxmemory-policy')).toBe('noeviction');
+  expect(temporalArguments({ port: 7233, databaseFile: 'a.db' })).toContain('--db-filename');
+  const labels = TEMPORAL.filter((_, at) => TEMPORAL[at - 1] === '--search-attribute');
+  const needed = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => `${name}=${type}`);
+  expect(labels.map((each) => each.toLowerCase()).sort()).toEqual(
+    needed.map((each) => each.toLowerCase()).sort(),
+  );
 });
 
 it('the manifests of Kubernetes hold no secret, open no server, and give no rights', () => {

@@ -1,22 +1,11 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { listen } from '../support/listen.js';
 import { anyFreePort, claimAnyPort, claimPort, tryClaimPort } from '../../scripts/system/ports.mjs';
 
-async function withServer(work) {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    return await work(server.address().port);
-  } finally {
-    server.close();
-  }
-}
-
 test('a port that is taken is refused, and another one is found above it', async () => {
-  await withServer(async (port) => {
-    await expect(tryClaimPort(port)).resolves.toBe(false);
-    await expect(claimPort(port)).resolves.toBeGreaterThan(port);
-  });
+  const { port } = await listen(createServer());
+  await expect(tryClaimPort(port)).resolves.toBe(false);
+  await expect(claimPort(port)).resolves.toBeGreaterThan(port);
 });
 
 test('a port that was claimed, but is not listened on yet, is not given twice', async () => {

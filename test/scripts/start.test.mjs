@@ -1,9 +1,9 @@
-import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { waitUntil } from '../../scripts/start/reachable.mjs';
 import { startTimeOf } from '../../scripts/system/process-identity.mjs';
+import { listen } from '../support/listen.js';
 import {
   createStandInProject,
   enginePid,
@@ -124,13 +124,10 @@ describe('npm start', () => {
 
 describe('a PORT that was given', () => {
   test('a PORT that is taken is refused', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const PORT = String(server.address().port);
+    const PORT = String((await listen(createServer())).port);
     const command = start(createStandInProject(tempFolder()), { PORT });
     await expect(command.exited).resolves.toBe(1);
     expect(command.output()).toContain(`PORT ${PORT} is in use by another program`);
-    server.close();
   });
 });
 

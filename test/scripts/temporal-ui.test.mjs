@@ -1,22 +1,8 @@
-import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { placeUi } from '../../scripts/start/engines.mjs';
 import { createUiProxy } from '../../scripts/temporal-ui/proxy.mjs';
+import { listen } from '../support/listen.js';
 import { connectRaw } from '../support/raw-http.js';
-
-const servers = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
-
-async function listen(server) {
-  servers.push(server.listen(0, '127.0.0.1'));
-  await once(server, 'listening');
-  return { host: '127.0.0.1', port: server.address().port };
-}
 
 /** Starts the proxy before a stand-in for the UI that records and echoes requests. */
 async function startProxy({ names } = {}) {

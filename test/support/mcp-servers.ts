@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { mkdtemp, readFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { HttpMcpServer, StdioMcpServer } from '../../extensions/mcp/index.js';
+import { listen } from './listen.js';
 // @ts-expect-error A program without types.
 import { answerOf as answerOfAny } from './hostile-mcp.mjs';
 
@@ -62,9 +63,7 @@ export async function byHttp(
   });
   const server = createServer((request, response) => {
     seen.push(request);
-    let body = '';
-    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
-    request.on('end', () => {
+    void text(request).then((body) => {
       if (body === '') {
         response.writeHead(request.method === 'DELETE' ? 200 : 405).end();
         return;
@@ -94,18 +93,11 @@ export async function byHttp(
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(given));
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await listen(server);
   return {
-    server: { url: `http://127.0.0.1:${String(port)}/mcp`, ...more },
+    server: { url: `${url}/mcp`, ...more },
     notes: () => Promise.resolve(lines),
     seen,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => {
-          resolve();
-        });
-      }),
+    close,
   };
 }

@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import { listen } from './listen.js';
 import { until } from './until.js';
 
 export interface ReceivedNotice {
@@ -44,9 +44,7 @@ export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
   let hanging = 0;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const pieces: Buffer[] = [];
-    for await (const piece of request as AsyncIterable<Buffer>) pieces.push(piece);
-    const body = Buffer.concat(pieces).toString();
+    const body = await text(request);
     receiver.attempts += 1;
     const { headers } = request;
     ids.push(String(headers['webhook-id']));
@@ -70,11 +68,9 @@ export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
       response.writeHead(400).end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { url, close } = await listen(server);
   return Object.assign(receiver, {
-    url: `http://127.0.0.1:${String(port)}/hook`,
+    url: `${url}/hook`,
     taken,
     ids,
     untilTaken: (sessionId: string, type: string, withinMs?: number) =>
@@ -84,13 +80,7 @@ export async function startReceiver(secret?: string): Promise<NoticeReceiver> {
           taken.find((each) => each.type === type && each.data['sessionId'] === sessionId),
         withinMs,
       ),
-    hangUp: () => {
-      server.closeAllConnections();
-    },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
+    hangUp: () => server.closeAllConnections(),
+    close,
   });
 }

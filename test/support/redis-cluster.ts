@@ -1,5 +1,5 @@
 import { claimAnyPort } from '../../scripts/system/ports.mjs';
-import { filesIn, tlsArguments, type RedisCertificate } from './redis-certificate.js';
+import { filesIn, tlsSettings, type RedisCertificate } from './redis-certificate.js';
 import { dataArguments, startRedisProcess, type RedisProcess } from './redis-process.js';
 import { slotOf, SLOTS } from './redis-slots.js';
 import { until } from './until.js';
@@ -75,18 +75,14 @@ async function startNode(tls: RedisCertificate | undefined): Promise<Node> {
   // The default bus port (port + 10,000) may be taken or out of range.
   const busPort = await claimAnyPort();
   const tlsPort = tls && (await claimAnyPort());
-  const node = await startRedisProcess((where) => [
-    ...dataArguments(where),
-    ...(tls && tlsPort ? [...tlsArguments(tls, tlsPort), '--tls-cluster', 'yes'] : []),
-    '--cluster-enabled',
-    'yes',
-    '--cluster-port',
-    String(busPort),
-    '--cluster-node-timeout',
-    '2000',
-    '--cluster-config-file',
-    'nodes.conf',
-  ]);
+  const settings = {
+    ...(tls && tlsPort && { ...tlsSettings(tls, tlsPort), 'tls-cluster': 'yes' }),
+    'cluster-enabled': 'yes',
+    'cluster-port': busPort,
+    'cluster-node-timeout': 2000,
+    'cluster-config-file': 'nodes.conf',
+  };
+  const node = await startRedisProcess((where) => dataArguments(where, settings));
   return { ...node, busPort, publicPort: tlsPort ?? node.port };
 }
 

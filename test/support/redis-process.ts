@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { startPrivate } from '../../scripts/engines/private-engines.mjs';
-import { redisArguments } from '../../scripts/engines/redis.mjs';
+import { redisArguments, type RedisSettings } from '../../scripts/engines/redis.mjs';
 import { requireProgram } from './require-program.js';
 
 /** A Redis process of any kind (cluster node, replica, Sentinel) in its own folder. */
@@ -15,8 +15,13 @@ export interface RedisProcess {
   close: () => Promise<void>;
 }
 
+interface Where {
+  port: number;
+  folder: string;
+}
+
 export async function startRedisProcess(
-  argumentsFor: (where: { port: number; folder: string }) => string[],
+  argumentsFor: (where: Where) => string[] = dataArguments,
 ): Promise<RedisProcess> {
   const engine = await startPrivate('redis', {}, (where) => ({
     file: requireProgram('REDIS_SERVER_PATH'),
@@ -43,8 +48,8 @@ async function askAt<T>(port: number, work: (redis: Redis) => Promise<T>): Promi
   }
 }
 
-/** Returns the arguments for every Redis that keeps data. */
-export function dataArguments({ port, folder }: { port: number; folder: string }): string[] {
+/** Returns the arguments of a Redis that keeps data, with more settings of redis.conf. */
+export function dataArguments(where: Where, settings: RedisSettings = {}): string[] {
   // With `no`, an answered command is in the file even if the disk syncs slowly.
-  return redisArguments({ port, folder, appendfsync: 'no' });
+  return redisArguments({ ...where, appendfsync: 'no', ...settings });
 }

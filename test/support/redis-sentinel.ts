@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { claimAnyPort } from '../../scripts/system/ports.mjs';
-import { filesIn, tlsArguments, type RedisCertificate } from './redis-certificate.js';
+import { redisArguments, type RedisSettings } from '../../scripts/engines/redis.mjs';
+import { filesIn, tlsSettings, type RedisCertificate } from './redis-certificate.js';
 import { dataArguments, startRedisProcess, type RedisProcess } from './redis-process.js';
 import { until } from './until.js';
 
@@ -20,18 +21,20 @@ export async function startSentinelPair(tls?: RedisCertificate): Promise<Sentine
   const [masterPort, replicaPort, sentinelPort] = await Promise.all(
     [1, 2, 3].map(async () => (tls ? claimAnyPort() : undefined)),
   );
-  const master = await startRedisProcess((where) => replicated(where, tls, masterPort));
+  const replicated = (tlsPort: number | undefined): RedisSettings => ({
+    'repl-diskless-sync-delay': 0,
+    ...(tls && tlsPort && tlsSettings(tls, tlsPort)),
+  });
+  const master = await startRedisProcess((where) => dataArguments(where, replicated(masterPort)));
   const started = [master];
   const close = async (): Promise<void> => {
     await Promise.all(started.map((process) => process.close()));
   };
   try {
-    const replica = await startRedisProcess((where) => [
-      ...replicated(where, tls, replicaPort),
-      '--replicaof',
-      '127.0.0.1',
-      String(masterPort ?? master.port),
-    ]);
+    const replicaof = ['127.0.0.1', masterPort ?? master.port];
+    const replica = await startRedisProcess((where) =>
+      dataArguments(where, { ...replicated(replicaPort), replicaof }),
+    );
     started.push(replica);
     await until('the replica follows', () =>
       master.ask(async (redis) => (await redis.info('replication')).includes('state=online')),
@@ -58,35 +61,19 @@ export async function startSentinelPair(tls?: RedisCertificate): Promise<Sentine
   }
 }
 
-function replicated(
-  where: { port: number; folder: string },
-  tls: RedisCertificate | undefined,
-  tlsPort: number | undefined,
-): string[] {
-  return [
-    ...dataArguments(where),
-    '--repl-diskless-sync-delay',
-    '0',
-    ...(tls && tlsPort ? tlsArguments(tls, tlsPort) : []),
-  ];
-}
-
 async function startSentinel(
   masterPort: number,
   tls: RedisCertificate | undefined,
   tlsPort: number | undefined,
 ): Promise<RedisProcess> {
-  const sentinel = await startRedisProcess(({ port, folder }) => [
-    writeSentinelFile(folder),
-    '--sentinel',
-    '--bind',
-    '127.0.0.1',
-    '--port',
-    String(port),
-    '--dir',
-    folder,
-    ...(tls && tlsPort ? tlsArguments(tls, tlsPort) : []),
-  ]);
+  const sentinel = await startRedisProcess((where) => {
+    // Sentinel stores its state in its file and does not start without one.
+    const file = join(where.folder, 'sentinel.conf');
+    writeFileSync(file, '');
+    const own = { ...where, appendonly: 'no' };
+    const settings = { ...own, ...(tls && tlsPort && tlsSettings(tls, tlsPort)) };
+    return [file, '--sentinel', ...redisArguments(settings)];
+  });
   await sentinel.ask(async (redis) => {
     await redis.call('SENTINEL', 'MONITOR', NAME, '127.0.0.1', masterPort, 1);
     for (const [name, value] of [
@@ -97,11 +84,4 @@ async function startSentinel(
     }
   });
   return sentinel;
-}
-
-/** Writes the Sentinel's file. Sentinel stores its state there and does not start without one. */
-function writeSentinelFile(folder: string): string {
-  const file = join(folder, 'sentinel.conf');
-  writeFileSync(file, '');
-  return file;
 }

@@ -1,5 +1,5 @@
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listen, type Listening } from './listen.js';
 import { signToken } from './people.js';
 import { newSessionId, useProduct } from './product.js';
 
@@ -7,7 +7,7 @@ import { newSessionId, useProduct } from './product.js';
 export async function startSigningProxy(
   getTarget: () => string,
   authorization: string,
-): Promise<{ url: string; close: () => Promise<void> }> {
+): Promise<Listening> {
   const server = createServer((incoming, outgoing) => {
     const target = new URL(incoming.url ?? '/', getTarget());
     const headers = { ...incoming.headers, host: target.host, authorization };
@@ -23,18 +23,7 @@ export async function startSigningProxy(
     incoming.pipe(passed);
   });
   server.keepAliveTimeout = 600_000;
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${String(port)}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => {
-          resolve();
-        });
-      }),
-  };
+  return listen(server);
 }
 
 /** Returns a shared product seen by a user of this file, in a new and empty tenant. */
@@ -45,11 +34,10 @@ export function useOwnUser(...roles: string[]): {
 } {
   const product = useProduct('accounts');
   const [user, tenant] = [newSessionId(), newSessionId()];
-  let proxy: Awaited<ReturnType<typeof startSigningProxy>> | undefined;
+  let proxy: Listening | undefined;
   beforeAll(async () => {
     proxy = await startSigningProxy(() => product.url, await signToken(user, tenant, roles));
   });
-  afterAll(() => proxy?.close());
   return {
     user,
     tenant,

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { listen } from './listen.js';
 
 export interface ReceivedSpan {
   name: string;
@@ -59,10 +60,7 @@ export async function startSpanReceiver(): Promise<SpanReceiver> {
   let body = '';
   let metrics = '';
   const server = createServer((request, response) => {
-    let text = '';
-    request.setEncoding('utf8');
-    request.on('data', (piece: string) => (text += piece));
-    request.on('end', () => {
+    void readText(request).then((text) => {
       if (request.url === '/v1/metrics') {
         metrics += text;
         response.end();
@@ -73,18 +71,8 @@ export async function startSpanReceiver(): Promise<SpanReceiver> {
       response.setHeader('content-type', 'application/json').end('{}');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${String(port)}`,
-    spans,
-    body: () => body,
-    metrics: () => metrics,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  const { url, close } = await listen(server);
+  return { url, spans, body: () => body, metrics: () => metrics, close };
 }
 
 function toSpans({ resourceSpans }: OtlpRequest): ReceivedSpan[] {

@@ -1,14 +1,12 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { checkReceivers } from '../../../cli/doctor/check-receivers.js';
 import type { Config } from '../../../config/env.js';
+import { listen } from '../../support/listen.js';
 
 it('hosts of receivers are connected to, and get nothing; what is wrong is named', async () => {
   let bytes = 0;
   const server = createServer((socket) => socket.on('data', ({ length }) => (bytes += length)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const open = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const open = `127.0.0.1:${String((await listen(server)).port)}`;
   const slack = (name: string, host: string, privateNetwork = true): object => ({
     name,
     kind: 'slack',
@@ -28,7 +26,6 @@ it('hosts of receivers are connected to, and get nothing; what is wrong is named
     SMTP_URL: `smtp://user:secret@${open}`,
     MAIL_FROM: 'desk@example.com',
   } as Config);
-  server.close();
   expect(bytes).toBe(0);
   expect(verdicts).toMatchObject([
     { level: 'ok', finding: `open: ${open} can be reached.` },

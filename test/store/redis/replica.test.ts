@@ -12,18 +12,10 @@ let master: RedisProcess;
 let replica: RedisProcess;
 
 beforeAll(async () => {
-  const replicated = (where: { port: number; folder: string }): string[] => [
-    ...dataArguments(where),
-    '--repl-diskless-sync-delay',
-    '0',
-  ];
-  master = await startRedisProcess(replicated);
-  replica = await startRedisProcess((where) => [
-    ...replicated(where),
-    '--replicaof',
-    '127.0.0.1',
-    String(master.port),
-  ]);
+  const settings = { 'repl-diskless-sync-delay': 0 };
+  master = await startRedisProcess((where) => dataArguments(where, settings));
+  const replicaof = ['127.0.0.1', master.port];
+  replica = await startRedisProcess((where) => dataArguments(where, { ...settings, replicaof }));
   await until('the replica follows', () =>
     master.ask(async (redis) => (await redis.info('replication')).includes('state=online')),
   );
