@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { createChatClient, type ChatClient } from './client/chat-client.js';
+import type { Say } from './command.js';
 import { createFloor, type Floor } from './floor/floor-client.js';
 import { startChild } from './processes/child.js';
 import { startProduct, type Product, type Servers } from './processes/product.js';
@@ -8,8 +9,17 @@ import type { Row } from './report.js';
 
 export const TASK_QUEUE = 'bench-runs';
 
+interface BenchOptions {
+  /** True takes few samples: enough to show that everything works, not how fast. */
+  quick: boolean;
+  /** Number of waiting runs in the measurement of their memory. */
+  waiting: number;
+  /** Reports progress. */
+  say: Say;
+}
+
 /** The context of all measurements. */
-export interface Bench {
+export interface Bench extends BenchOptions {
   servers: Servers;
   product: Product;
   chat: ChatClient;
@@ -17,18 +27,10 @@ export interface Bench {
   temporal: Client;
   /** Process ids whose CPU use is measured. */
   pids: Pids;
-  isQuick: boolean;
-  /** Number of waiting runs in the measurement of their memory. */
-  waiting: number;
-  /** Reports progress. */
-  say: (text: string) => void;
 }
 
-/** A measurement that yields a few rows of the table. */
-export interface Measurement {
-  name: string;
-  take: (bench: Bench) => Promise<Row[]>;
-}
+/** Takes a measurement, which is a few rows of the table. A file in `measures/` exports it under this name. */
+export type Take = (bench: Bench) => Promise<Row[]>;
 
 /** Takes samples one after the other; the first `warmUp` do not count, because code and connections are cold. */
 export async function takeSamples<T>(
@@ -43,7 +45,7 @@ export async function takeSamples<T>(
 /** Starts the product and the floor on the given servers. */
 export async function openBench(
   servers: Servers,
-  how: Pick<Bench, 'isQuick' | 'waiting' | 'say'>,
+  options: BenchOptions,
 ): Promise<{ bench: Bench; close: () => Promise<void> }> {
   const floorWorker = startChild('bench/floor/worker.js', {
     env: { TEMPORAL_ADDRESS: servers.temporalAddress },
@@ -58,9 +60,7 @@ export async function openBench(
     undo.push(() => connection.close());
     const product = await startProduct(servers, TASK_QUEUE);
     undo.push(product.stop);
-    const chat = createChatClient(product.port);
     const temporal = new Client({ connection });
-    const floor = createFloor(temporal);
     const pids = {
       worker: product.worker.pid,
       api: product.api.pid,
@@ -69,7 +69,9 @@ export async function openBench(
       client: process.pid,
       'bare worker': floorWorker.pid,
     };
-    return { bench: { servers, product, chat, floor, temporal, pids, ...how }, close };
+    const chat = createChatClient(product.port);
+    const floor = createFloor(temporal);
+    return { bench: { servers, product, chat, floor, temporal, pids, ...options }, close };
   } catch (error) {
     await close();
     throw error;

@@ -24,17 +24,16 @@ export function readVariable(name: string): string {
   return value;
 }
 
-/** Reads the addresses of the engines that scripts/bench.mjs has started. */
-export function readServers(): Servers {
-  return {
+/**
+ * Runs a program with the options that scripts/bench.mjs has read, on the engines that it has started. Ends the
+ * process with it, even if handles are open; `process.exitCode` is the result.
+ */
+export function runProgram<O>(main: (options: O, servers: Servers) => Promise<void>): void {
+  const servers = {
     redisUrl: readVariable('TEST_REDIS_URL'),
     temporalAddress: readVariable('TEST_TEMPORAL_ADDRESS'),
   };
-}
-
-/** Ends the process with the program, even if handles are open; `process.exitCode` is the result. */
-export function runProgram(main: () => Promise<void>): void {
-  main().then(
+  main(JSON.parse(process.argv[2] ?? '{}') as O, servers).then(
     () => process.exit(),
     (error: unknown) => {
       process.stderr.write(`${error instanceof Error ? (error.stack ?? '') : String(error)}\n`);

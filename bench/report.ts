@@ -1,10 +1,12 @@
+import { drawTable } from '../cli/output/output.js';
+
 /** A row of the table: a measurement and its floor or peer from the same run. */
 export interface Row {
   what: string;
   unit: string;
   value: Figure;
   /** Reference value; absent if there is none. */
-  beside?: { what: string; value: Figure };
+  beside?: { what: string; value: Figure } | undefined;
   aim?: Aim | undefined;
 }
 
@@ -22,6 +24,24 @@ export interface Aim {
   p99?: number;
 }
 
+/** Samples, or one figure. */
+type Value = number | readonly number[];
+
+/** Makes a row; `beside` has the name of the floor and its value. */
+export function row(
+  what: string,
+  unit: string,
+  value: Value,
+  { beside, aim }: { beside?: readonly [what: string, value: Value]; aim?: Aim | undefined } = {},
+): Row {
+  const floor = beside && { what: beside[0], value: toFigure(beside[1]) };
+  return { what, unit, value: toFigure(value), beside: floor, aim };
+}
+
+function toFigure(value: Value): Figure {
+  return typeof value === 'number' ? { p50: value } : summarize(value);
+}
+
 /** Returns undefined if one side has no such figure. */
 function ratioOf({ value, beside }: Row, at: 'p50' | 'p99'): number | undefined {
   const [own, other] = [value[at], beside?.value[at]];
@@ -32,9 +52,9 @@ type Rule = [write: (limit: number) => string, holds: (row: Row, limit: number) 
 
 /** How each aim is written, and when it holds: never for a figure that is missing. */
 const RULES: Record<keyof Aim, Rule> = {
-  ratio: [(n) => `≤ ${String(n)}×`, (row, n) => (ratioOf(row, 'p50') ?? NaN) <= n],
-  ratioP99: [(n) => `p99 ≤ ${String(n)}×`, (row, n) => (ratioOf(row, 'p99') ?? NaN) <= n],
-  ratioAtLeast: [(n) => `≥ ${String(n)}×`, (row, n) => (ratioOf(row, 'p50') ?? NaN) >= n],
+  ratio: [(n) => `≤ ${String(n)}×`, (each, n) => (ratioOf(each, 'p50') ?? NaN) <= n],
+  ratioP99: [(n) => `p99 ≤ ${String(n)}×`, (each, n) => (ratioOf(each, 'p99') ?? NaN) <= n],
+  ratioAtLeast: [(n) => `≥ ${String(n)}×`, (each, n) => (ratioOf(each, 'p50') ?? NaN) >= n],
   p50: [(n) => `p50 ≤ ${String(n)}`, ({ value }, n) => value.p50 <= n],
   p99: [(n) => `p99 ≤ ${String(n)}`, ({ value }, n) => (value.p99 ?? NaN) <= n],
 };
@@ -43,8 +63,8 @@ const aimsOf = (aim: Aim): [Rule, number][] =>
   Object.entries(aim).map(([name, limit]) => [RULES[name as keyof Aim], limit as number]);
 
 /** Returns undefined without an aim. */
-export function meetsAim(row: Row): boolean | undefined {
-  return row.aim && aimsOf(row.aim).every(([[, holds], limit]) => holds(row, limit));
+export function meetsAim(measured: Row): boolean | undefined {
+  return measured.aim && aimsOf(measured.aim).every(([[, holds], limit]) => holds(measured, limit));
 }
 
 /** A set of samples in two numbers. */
@@ -63,63 +83,35 @@ export function summarize(samples: readonly number[]): Summary {
 }
 
 const HEADER = ['what', 'unit', 'p50', 'p99', 'beside it', 'p50', 'p99', 'ratio', 'aim', ''];
-/** Text columns; the others hold figures and are right-aligned. */
-const TEXT = new Set([0, 1, 4, 8, 9]);
 
 /** Formats the rows as aligned text. */
 export function formatTable(rows: readonly Row[]): string {
-  const lines = [HEADER, ...rows.map(toCells)];
-  const widths = HEADER.map((_, column) => Math.max(...lines.map((line) => width(line[column]))));
-  const rule = widths.map((size) => '-'.repeat(size));
-  const [header = [], ...body] = lines;
-  return [header, rule, ...body].map((line) => toLine(line, widths)).join('\n');
+  return drawTable([HEADER, ...rows.map(toCells)]);
 }
 
-function toCells(row: Row): string[] {
-  const { what, unit, value, beside } = row;
-  const met = meetsAim(row);
+function toCells(measured: Row): string[] {
+  const { what, unit, value, beside, aim = {} } = measured;
+  const met = meetsAim(measured);
+  const ratios = [ratioOf(measured, 'p50'), ratioOf(measured, 'p99')];
   return [
     what,
     unit,
-    toFigure(value.p50),
-    toFigure(value.p99),
+    toText(value.p50),
+    toText(value.p99),
     beside?.what ?? '',
-    toFigure(beside?.value.p50),
-    toFigure(beside?.value.p99),
-    [ratioOf(row, 'p50'), ratioOf(row, 'p99')].map(toRatio).filter(Boolean).join(' / '),
-    toAim(row.aim),
+    toText(beside?.value.p50),
+    toText(beside?.value.p99),
+    ratios.flatMap((ratio) => (ratio === undefined ? [] : [`${ratio.toFixed(2)}×`])).join(' / '),
+    aimsOf(aim)
+      .map(([[write], limit]) => write(limit))
+      .join(', '),
     met === undefined ? '' : met ? 'met' : 'MISSED',
   ];
 }
 
-function toAim(aim: Aim = {}): string {
-  return aimsOf(aim)
-    .map(([[write], limit]) => write(limit))
-    .join(', ');
-}
-
-function toRatio(ratio: number | undefined): string {
-  return ratio === undefined ? '' : `${ratio.toFixed(2)}×`;
-}
-
 /** Formats about three significant digits. */
-function toFigure(value: number | undefined): string {
+function toText(value: number | undefined): string {
   if (value === undefined) return '';
   if (Number.isNaN(value)) return 'none';
   return value.toFixed(Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0);
-}
-
-function toLine(cells: readonly string[], widths: readonly number[]): string {
-  return widths
-    .map((size, column) => {
-      const cell = cells[column] ?? '';
-      const padding = ' '.repeat(size - width(cell));
-      return TEXT.has(column) ? cell + padding : padding + cell;
-    })
-    .join('  ')
-    .trimEnd();
-}
-
-function width(cell: string | undefined): number {
-  return Array.from(cell ?? '').length;
 }

@@ -1,6 +1,5 @@
 // `npm run rehearse:containers`: follows the headers of docker-compose.yml and of an `init` app on a Docker
-// engine. `--short`: only the main file, with one reply and one kill. Installs its needs as root on Debian,
-// and leaves only images, programs and a picture behind.
+// engine. Installs its needs as root on Debian, and leaves only images, programs and a picture behind.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,18 +10,17 @@ import { fetchImages } from './containers/images.mjs';
 import { rehearseProduct } from './containers/rehearse-product.mjs';
 import { installPackages } from './install.mjs';
 import { pack } from './package/pack.mjs';
+import { readOptions } from './system/options.mjs';
 import { withProgress } from './system/progress.mjs';
-import { projectRoot, runMain, UserError } from './system/project.mjs';
+import { projectRoot, runMain } from './system/project.mjs';
 import { outputOf, runCommand } from './system/run-command.mjs';
 
 const DOCUMENTED = [];
 const FAULTS = [];
 
 await runMain(async () => {
-  const [option, ...others] = process.argv.slice(2);
-  if (others.length > 0 || ![undefined, '--short'].includes(option)) {
-    throw new UserError('rehearse:containers knows one option, --short.');
-  }
+  const options = { short: { says: 'only the main file, with one reply and one kill' } };
+  const { short } = readOptions('npm run rehearse:containers', options, process.argv.slice(2));
   await installPackages();
   await buildFirst();
   const folder = mkdtempSync(join(tmpdir(), 'helix-containers-'));
@@ -37,8 +35,8 @@ await runMain(async () => {
     say(`Images: ${await fetchImages(engine)}. ${await versions(engine)}`);
     const clone = join(folder, 'clone');
     await runCommand('git', ['clone', '-q', '--depth', '1', `file://${projectRoot}`, clone]);
-    await part(rehearseProduct, engine, { folder: clone, step, isShort: option === '--short' });
-    if (option === undefined) await part(rehearseApp, engine, { folder, step });
+    await part(rehearseProduct, engine, { folder: clone, step, isShort: short });
+    if (!short) await part(rehearseApp, engine, { folder, step });
   } finally {
     await leave();
   }

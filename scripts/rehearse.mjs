@@ -13,15 +13,30 @@ import { findRedis } from './engines/redis.mjs';
 import { findTemporalPrograms, startTemporalCluster } from './engines/temporal-cluster.mjs';
 import { findTemporal } from './engines/temporal.mjs';
 import { installPackages } from './install.mjs';
+import { PLANTED, readOptions } from './system/options.mjs';
 import { claimLowPort } from './system/ports.mjs';
-import { projectRoot, runMain, UserError } from './system/project.mjs';
+import { projectRoot, runMain } from './system/project.mjs';
+
+const OPTIONS = {
+  minutes: { takes: 'n', least: 0.1, default: 20, says: 'how long people talk' },
+  sessions: { takes: 'n', least: 1, default: 200, says: 'conversations at once' },
+  waiting: {
+    takes: 'n',
+    least: 0,
+    default: 200,
+    says: 'runs that wait for people until the deploy',
+  },
+  plant: PLANTED,
+  calm: { says: 'no faults, for comparison' },
+  beside: { takes: 'folder', says: 'dist of another build, for one worker until the deploy' },
+};
 
 await runMain(async () => {
+  const options = readOptions('npm run rehearse', OPTIONS, process.argv.slice(2));
   await installPackages();
   await buildFirst();
   const main = join(projectRoot, 'dist', 'bench', 'rehearsal', 'main.js');
-  const { readOptions, rehearse } = await import(pathToFileURL(main).href);
-  const options = asked(() => readOptions(process.argv.slice(2)));
+  const { rehearse } = await import(pathToFileURL(main).href);
   const programs = {
     cli: await findTemporal(),
     temporal: await findTemporalPrograms(),
@@ -34,14 +49,6 @@ await runMain(async () => {
 
 // After an error, conversations still wait for replies.
 process.exit();
-
-function asked(read) {
-  try {
-    return read();
-  } catch (error) {
-    throw new UserError(error.message);
-  }
-}
 
 // A company's engines: a Temporal server of four roles on PostgreSQL, and a Redis Cluster.
 /**

@@ -1,12 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { wallClock } from '../clock.js';
-import { createDataLines, type OnEvent } from './raw-stream.js';
+import { createDataLines, readRaw } from './raw-stream.js';
 
-export type { OnEvent };
+/** Called with the JSON of each event and the time when its bytes arrived. */
+export type OnEvent = (json: string, at: number) => void;
 
+/** Frames are recognised by their prefix, so the server must write each in one piece, and texts must be ASCII. */
 export interface ChatClient {
-  /** Sends a message; resolves when the reply is complete, rejects if it is cut. */
-  say: (sessionId: string, text: string, onEvent?: OnEvent) => Promise<void>;
+  /** Sends a message; resolves when the reply is complete or the signal fires, rejects if it is cut or refused. */
+  say: (
+    sessionId: string,
+    text: string,
+    onEvent?: OnEvent,
+    options?: { headers?: Record<string, string>; signal?: AbortSignal },
+  ) => Promise<void>;
+  /** Follows the active turn until the signal fires. */
+  follow: (sessionId: string, onEvent: OnEvent, signal: AbortSignal) => Promise<void>;
   /** Answers a waiting call; resolves when the answer is stored. */
   answer: (sessionId: string, toolCallId: string, answer: unknown) => Promise<void>;
   /** Requests a stop; resolves when it is recorded. */
@@ -14,31 +22,37 @@ export interface ChatClient {
 }
 
 export function createChatClient(port: number, agent = 'lab'): ChatClient {
-  async function post(path: string, content: unknown, onEvent?: OnEvent): Promise<void> {
-    const reply = await fetch(`http://127.0.0.1:${String(port)}/api/chat/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(content),
-    });
+  const headers = { 'content-type': 'application/json' };
+  async function post(path: string, content: unknown): Promise<void> {
+    const body = JSON.stringify(content);
+    const url = `http://127.0.0.1:${String(port)}/api/chat/${path}`;
+    const reply = await fetch(url, { method: 'POST', headers, body });
     if (!reply.ok) throw new Error(`refused with ${String(reply.status)}: ${await reply.text()}`);
-    const takeLines = createDataLines(onEvent ?? (() => undefined));
-    const decoder = new TextDecoder();
-    for await (const piece of reply.body ?? []) {
-      takeLines(decoder.decode(piece, { stream: true }), wallClock());
-    }
+    await reply.arrayBuffer();
   }
 
   return {
-    say: (sessionId, text, onEvent) => post(sessionId, toChatBody(sessionId, agent, text), onEvent),
+    say: (sessionId, text, onEvent = () => undefined, options = {}) => {
+      const message = { id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
+      return readRaw({
+        port,
+        path: `/api/chat/${sessionId}`,
+        headers: { ...headers, ...options.headers },
+        body: JSON.stringify({ id: sessionId, agent, messages: [message] }),
+        onPiece: createDataLines(onEvent),
+        signal: options.signal,
+      });
+    },
+    follow: (sessionId, onEvent, signal) =>
+      readRaw({
+        port,
+        path: `/api/chat/${sessionId}`,
+        onPiece: createDataLines(onEvent),
+        signal,
+      }),
     answer: (sessionId, toolCallId, answer) => post(`${sessionId}/pending/${toolCallId}`, answer),
     stop: (sessionId) => post(`${sessionId}/stop`, {}),
   };
-}
-
-/** Returns the body of a POST that sends a new message. */
-export function toChatBody(sessionId: string, agent: string, text: string): object {
-  const message = { id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
-  return { id: sessionId, agent, messages: [message] };
 }
 
 /** Returns a session id that no earlier measurement on these servers has used. */

@@ -1,9 +1,5 @@
 import { connect } from 'node:net';
 import { wallClock } from '../clock.js';
-import { toChatBody } from './chat-client.js';
-
-/** Called with the JSON of each event and the time when its bytes arrived. */
-export type OnEvent = (json: string, at: number) => void;
 
 /** Shared read buffer: its content is processed before the next socket reads. */
 const INPUT = Buffer.allocUnsafe(256 * 1024);
@@ -14,13 +10,13 @@ const LAST_CHUNK = '\r\n0\r\n\r\n';
 export interface RawRequest {
   port: number;
   path: string;
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   /** ASCII only. With it the request is a POST, else a GET. */
   body?: string;
   /** Called with the raw bytes, including the framing; returns true to stop reading. */
   onPiece: (piece: string, at: number) => unknown;
   /** Disconnects. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -100,42 +96,4 @@ export function createDataLines(onData: (text: string, at: number) => void) {
     }
     rest = text.slice(from);
   };
-}
-
-/**
- * Sends a message to the lab agent. Frames are recognised by their prefix `data: `, so the server must write
- * each in one piece, and texts must be ASCII.
- *
- * Resolves when the reply is complete, rejects if it is cut or refused.
- */
-export function sayRaw(
-  port: number,
-  sessionId: string,
-  text: string,
-  onEvent: OnEvent,
-  {
-    agent = 'lab',
-    headers,
-    signal,
-  }: { agent?: string; headers?: Record<string, string>; signal?: AbortSignal } = {},
-): Promise<void> {
-  return readRaw({
-    port,
-    path: `/api/chat/${sessionId}`,
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(toChatBody(sessionId, agent, text)),
-    onPiece: createDataLines(onEvent),
-    signal,
-  });
-}
-
-/** Follows the active turn until the signal fires. */
-export function followRaw(
-  port: number,
-  sessionId: string,
-  onEvent: OnEvent,
-  signal: AbortSignal,
-): Promise<void> {
-  const path = `/api/chat/${sessionId}`;
-  return readRaw({ port, path, onPiece: createDataLines(onEvent), signal });
 }

@@ -1,15 +1,11 @@
 import type { Client, WorkflowHandle } from '@temporalio/client';
-import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
+import type { AgentDefinition } from '../../agents/index.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { createTemporalRuns } from '../../runs/temporal-runs.js';
+import { createAgentExecutor } from '../../runs/index.js';
 import type { Bench } from '../bench.js';
 import { untilFound } from '../clock.js';
-import { newSessionId } from './chat-client.js';
 import { openStores } from './seed-turn.js';
-
-/** The API's user id without accounts. */
-const OWNER = 'anonymous';
 
 export interface LongRun {
   /** Must match the agent of the queue's worker; its step limit is the run's. */
@@ -25,43 +21,25 @@ export interface FinishedRun {
   log: LogEntry[];
 }
 
-/** Performs a turn of any number of steps, starting it as the API does. */
+/** Performs a turn of any number of steps. */
 export async function performLongRun(
-  { servers, temporal, say }: Bench,
+  { servers, temporal }: Bench,
   { agent, taskQueue, text }: LongRun,
 ): Promise<FinishedRun> {
-  const redis = openStores(servers.redisUrl);
-  const { runs: executor } = await createTemporalRuns(temporal, taskQueue, {
-    store: redis.store,
-    streamManager: redis.streamManager,
-    agents: new AgentRegistry([agent]),
-    logger: {
-      warn: (_fields, message) => {
-        say(message);
-      },
-    },
-  });
-  const sessionId = newSessionId();
-  const id = 'u1';
-  const row = { role: 'user' as const, id, parts: [{ type: 'text' as const, text }] };
+  const stores = openStores(servers.redisUrl);
+  const options = { client: temporal, taskQueue, agents: [agent], stores };
   try {
-    await redis.ping();
-    const result = await executor.execute({
-      sessionId,
-      agent: agent.name,
-      owner: OWNER,
-      messages: [{ id, hash: id, row, hidden: false }],
-    });
-    if (result.kind !== 'begun') throw new Error(`the run was refused: ${result.kind}`);
+    const executor = await createAgentExecutor(options);
+    const { sessionId, runId } = await executor.execute(agent.name, text);
     const log: LogEntry[] = [];
     const done = new AbortController();
-    for await (const entries of redis.streamManager.follow(sessionId, 0, done.signal)) {
+    for await (const entries of stores.streamManager.follow(sessionId, 0, done.signal)) {
       log.push(...entries);
       if (entries.some(({ message }) => message.type === 'stream_end')) done.abort();
     }
-    return { sessionId, workflowId: workflowIdOf(result.run.runId), log };
+    return { sessionId, workflowId: workflowIdOf(runId), log };
   } finally {
-    await redis.close();
+    await stores.close();
   }
 }
 
@@ -95,21 +73,19 @@ export async function runOf(
   { servers, temporal }: Pick<Bench, 'servers' | 'temporal'>,
   sessionId: string,
 ): Promise<WorkflowHandle> {
-  const redis = openStores(servers.redisUrl);
-  const look = async (): Promise<WorkflowHandle | undefined> => {
-    const record = await redis.store.sessions.read(sessionId).catch(() => undefined);
-    if (record === undefined) return undefined;
-    const handle = temporal.workflow.getHandle(workflowIdOf(record.runId));
-    return handle.describe().then(
-      () => handle,
-      () => undefined,
-    );
+  const { store, close } = openStores(servers.redisUrl);
+  const look = async (): Promise<WorkflowHandle> => {
+    const record = await store.sessions.read(sessionId);
+    const handle = temporal.workflow.getHandle(workflowIdOf(record?.runId ?? ''));
+    await handle.describe();
+    return handle;
   };
   try {
-    const found = await untilFound(look, { withinMs: WITHIN_MS, everyMs: 20 });
+    const isThere = (): Promise<WorkflowHandle | undefined> => look().catch(() => undefined);
+    const found = await untilFound(isThere, { withinMs: WITHIN_MS, everyMs: 20 });
     if (found === undefined) throw new Error('the run has not begun');
     return found;
   } finally {
-    await redis.close();
+    await close();
   }
 }

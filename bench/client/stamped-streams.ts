@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { wallClock } from '../clock.js';
 import { startChild } from '../processes/child.js';
-import type { Row } from '../report.js';
+import { row, type Row } from '../report.js';
 import { newSessionId } from './chat-client.js';
 
 /** The first stamps of each stream do not count, because connections and code are cold. */
@@ -125,10 +125,6 @@ export function toLossRow(all: readonly { tally: StreamTally; sent: number }[]):
   const wrong = all.map(
     ({ tally: { received, doubled }, sent }) => sent - (received - doubled) + doubled,
   );
-  return {
-    what: '  words lost or doubled',
-    unit: 'times',
-    value: { p50: wrong.reduce((sum, each) => sum + each, 0) },
-    aim: { p50: 0 },
-  };
+  const sum = wrong.reduce((total, each) => total + each, 0);
+  return row('  words lost or doubled', 'times', sum, { aim: { p50: 0 } });
 }

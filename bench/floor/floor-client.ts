@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type {
+  Client,
+  WorkflowHandle,
+  WorkflowHandleWithFirstExecutionRunId,
+  WorkflowStartOptions,
+} from '@temporalio/client';
 import { untilFound, wallClock } from '../clock.js';
 import type { Span } from './worker.js';
-import type {
-  floorHang,
-  floorOutlive,
-  floorPairs,
-  floorRun,
-  floorSteps,
-  floorWait,
-} from './workflows.js';
+import type * as workflows from './workflows.js';
 
 export const FLOOR_TASK_QUEUE = 'bench-floor';
 /** History events when the wait has begun: start, one activity, and the task that took its result. */
@@ -34,25 +32,24 @@ export interface Floor {
   startOutliving: () => Promise<{ worker: string; retried: Promise<number> }>;
 }
 
+type Floors = typeof workflows;
+
 export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor {
-  const options = (): { workflowId: string; taskQueue: string } => ({
-    workflowId: `floor:${randomUUID()}`,
-    taskQueue,
-  });
+  const start = <N extends keyof Floors>(
+    name: N,
+    ...args: Parameters<Floors[N]>
+  ): Promise<WorkflowHandleWithFirstExecutionRunId<Floors[N]>> => {
+    const options = { workflowId: `floor:${randomUUID()}`, taskQueue, args };
+    return client.workflow.start(name, options as unknown as WorkflowStartOptions<Floors[N]>);
+  };
 
   return {
     runSteps: async (count) => {
-      const handle = await client.workflow.start<typeof floorSteps>('floorSteps', {
-        ...options(),
-        args: [count],
-      });
+      const handle = await start('floorSteps', count);
       return { workflowId: handle.workflowId, spans: await handle.result() };
     },
     startWaiting: async (after) => {
-      const handle = await client.workflow.start<typeof floorWait>('floorWait', {
-        ...options(),
-        args: [after],
-      });
+      const handle = await start('floorWait', after);
       const waits = async (): Promise<true | undefined> =>
         (await handle.describe()).historyLength >= WAITING_EVENTS || undefined;
       await untilFound(waits, { everyMs: 20 });
@@ -65,23 +62,17 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
       };
     },
     runPairs: async (steps) => {
-      const handle = await client.workflow.start<typeof floorPairs>('floorPairs', {
-        ...options(),
-        args: [steps],
-      });
+      const handle = await start('floorPairs', steps);
       await handle.result();
       return { workflowId: handle.workflowId };
     },
     runWork: async (steps, workMs) => {
       const from = wallClock();
-      const span = await client.workflow.execute<typeof floorRun>('floorRun', {
-        ...options(),
-        args: [steps, workMs],
-      });
-      return span.begin - from;
+      const handle = await start('floorRun', steps, workMs);
+      return (await handle.result()).begin - from;
     },
     startHanging: async () => {
-      const handle = await client.workflow.start<typeof floorHang>('floorHang', options());
+      const handle = await start('floorHang');
       await untilAtWork(handle);
       return {
         cancel: async () => {
@@ -91,7 +82,7 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
       };
     },
     startOutliving: async () => {
-      const handle = await client.workflow.start<typeof floorOutlive>('floorOutlive', options());
+      const handle = await start('floorOutlive');
       return { worker: await untilAtWork(handle), retried: handle.result() };
     },
   };

@@ -1,4 +1,4 @@
-import { takeSamples, type Measurement } from '../bench.js';
+import { takeSamples, type Take } from '../bench.js';
 import {
   createChatClient,
   newSessionId,
@@ -8,7 +8,7 @@ import {
 } from '../client/chat-client.js';
 import { createDataLines, readRaw } from '../client/raw-stream.js';
 import { createLeave, sleep, wallClock } from '../clock.js';
-import { summarize, type Row } from '../report.js';
+import { row, type Row } from '../report.js';
 
 /** Gives the reader time to catch up and wait. */
 const SETTLE_MS = 30;
@@ -44,33 +44,26 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /** Latency from a person's HTTP answer to the reader's first chunk of the next step, against bare signals. */
-export const answerLatency: Measurement = {
-  name: 'answer-latency',
-  take: async ({ isQuick, say, floor, product, chat }) => {
-    const size = { warmUp: 3, count: isQuick ? 5 : 50 };
-    const legs = createChatClient(product.port, 'lab-leg');
-    const rows: Row[] = [];
-    for (const question of QUESTIONS) {
-      const { call, bare, activities, aims } = question;
-      say(`answer-latency: ${call.tool}`);
-      const samples = await takeSamples(size, async () => ({
-        default: await timeAnswer(chat, product.port, question),
-        legs: await timeAnswer(legs, product.port, question),
-        bare: await (await floor.startWaiting(activities)).release(),
-      }));
-      const beside = { what: bare, value: summarize(samples.map((each) => each.bare)) };
-      for (const shape of ['default', 'legs'] as const) {
-        rows.push({
-          what: shape === 'legs' ? '    the same in legs' : question.what,
-          unit: 'ms',
-          value: summarize(samples.map((each) => each[shape])),
-          beside,
-          aim: { ratio: aims[shape] },
-        });
-      }
+export const take: Take = async ({ quick, say, floor, product, chat }) => {
+  const size = { warmUp: 3, count: quick ? 5 : 50 };
+  const legs = createChatClient(product.port, 'lab-leg');
+  const rows: Row[] = [];
+  for (const question of QUESTIONS) {
+    const { what, call, bare, activities, aims } = question;
+    say(`answer-latency: ${call.tool}`);
+    const samples = await takeSamples(size, async () => ({
+      default: await timeAnswer(chat, product.port, question),
+      legs: await timeAnswer(legs, product.port, question),
+      bare: await (await floor.startWaiting(activities)).release(),
+    }));
+    const beside = [bare, samples.map((each) => each.bare)] as const;
+    for (const shape of ['default', 'legs'] as const) {
+      const name = shape === 'legs' ? '    the same in legs' : what;
+      const times = samples.map((each) => each[shape]);
+      rows.push(row(name, 'ms', times, { beside, aim: { ratio: aims[shape] } }));
     }
-    return rows;
-  },
+  }
+  return rows;
 };
 
 /** Asks, then answers once the reader has caught up. */

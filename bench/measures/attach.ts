@@ -1,12 +1,12 @@
 import { Redis } from 'ioredis';
 import { jsonOf } from '../../store/redis/entries.js';
 import { createKeySpace } from '../../store/redis/keys.js';
-import { takeSamples, type Measurement } from '../bench.js';
+import { takeSamples, type Take } from '../bench.js';
 import { newSessionId } from '../client/chat-client.js';
 import { createDataLines, readRaw } from '../client/raw-stream.js';
 import { openStores, seedDeltas, seedTurn } from '../client/seed-turn.js';
 import { sleep } from '../clock.js';
-import { summarize } from '../report.js';
+import { row } from '../report.js';
 
 const CHUNKS = 10_000;
 /** End mark of the long turn; a reader that has it has everything. */
@@ -20,37 +20,28 @@ const TEXT = [
 const BETWEEN_MS = 250;
 
 /** Time until a late reader of a long running turn has all of its text so far, against a bare read of its log. */
-export const attachToLongTurn: Measurement = {
-  name: 'attach',
-  take: async ({ isQuick, servers, product, say }) => {
-    const stores = openStores(servers.redisUrl);
-    const redis = new Redis(servers.redisUrl);
-    try {
-      say(`attach: writing a turn of ${String(CHUNKS)} chunks`);
-      const sessionId = newSessionId();
-      await seedDeltas(stores, await seedTurn(stores, sessionId), TEXT);
-      say('attach: reading');
-      const size = { warmUp: 1, count: isQuick ? 2 : 20 };
-      const bare = await takeSamples(size, () => timeRange(redis, sessionId));
-      const attached = await takeSamples(size, async () => {
-        await sleep(BETWEEN_MS);
-        return timeAttach(product.port, sessionId);
-      });
-      return [
-        {
-          what: `attach to a running turn of ${String(CHUNKS)} chunks`,
-          unit: 'ms',
-          value: summarize(attached),
-          beside: { what: 'one XRANGE, each chunk parsed', value: summarize(bare) },
-          // With so few samples p99 is the slowest one.
-          aim: { ratioP99: 1.3 },
-        },
-      ];
-    } finally {
-      redis.disconnect();
-      await stores.close();
-    }
-  },
+export const take: Take = async ({ quick, servers, product, say }) => {
+  const stores = openStores(servers.redisUrl);
+  const redis = new Redis(servers.redisUrl);
+  try {
+    say(`attach: writing a turn of ${String(CHUNKS)} chunks`);
+    const sessionId = newSessionId();
+    await seedDeltas(stores, await seedTurn(stores, sessionId), TEXT);
+    say('attach: reading');
+    const size = { warmUp: 1, count: quick ? 2 : 20 };
+    const bare = await takeSamples(size, () => timeRange(redis, sessionId));
+    const attached = await takeSamples(size, async () => {
+      await sleep(BETWEEN_MS);
+      return timeAttach(product.port, sessionId);
+    });
+    const what = `attach to a running turn of ${String(CHUNKS)} chunks`;
+    const beside = ['one XRANGE, each chunk parsed', bare] as const;
+    // With so few samples p99 is the slowest one.
+    return [row(what, 'ms', attached, { beside, aim: { ratioP99: 1.3 } })];
+  } finally {
+    redis.disconnect();
+    await stores.close();
+  }
 };
 
 /** Reads the turn to its last word. Parsing happens after the clock has stopped. */

@@ -1,12 +1,11 @@
 import type { RedisStores } from '../../store/redis/index.js';
-import type { Bench, Measurement } from '../bench.js';
-import { newSessionId, toLabText } from '../client/chat-client.js';
-import { sayRaw } from '../client/raw-stream.js';
+import type { Bench, Take } from '../bench.js';
+import { newSessionId, toLabText, type ChatClient } from '../client/chat-client.js';
 import { openStores } from '../client/seed-turn.js';
 import { measureRedisFloor, StreamTally, toLossRow } from '../client/stamped-streams.js';
 import { sleep, untilFound } from '../clock.js';
 import { startCpuMeter, type CpuShares } from '../processes/usage.js';
-import { summarize, type Aim, type Row } from '../report.js';
+import { row, type Aim, type Row } from '../report.js';
 
 const EVERY_MS = 20;
 const WINDOW_MS = 15_000;
@@ -28,35 +27,28 @@ const CPU_STREAMS = 200;
 const CPU_AIMS = { worker: 35, api: 20, redis: 16, temporal: 3 };
 
 /** Latency from the model to the reader of the HTTP stream. */
-export const chunkLatency: Measurement = {
-  name: 'chunk-latency',
-  take: async (bench) => {
-    const { isQuick, pids, servers, say } = bench;
-    // A server that has just started still does work of its own.
-    await sleep(isQuick ? 2_000 : 10_000);
-    const readIdle = startCpuMeter({ temporal: pids.temporal });
-    await sleep(isQuick ? 1_000 : 5_000);
-    const { temporal: idle = NaN } = readIdle();
-    const rows: Row[] = [];
-    for (const streams of isQuick ? [20] : [50, 200]) {
-      const { tallies, lossRow, cpu, rate } = await measureStreams(bench, streams);
-      say(`chunk-latency: ${String(streams)} streams, floor`);
-      const size = { streams, stamps: (isQuick ? 1_000 : 8_000) / EVERY_MS, everyMs: EVERY_MS };
-      const floor = summarize(await measureRedisFloor(servers.redisUrl, size));
-      // If the engine cannot start all streams, the row covers those that run, and says so.
-      const begun = tallies.length < streams ? `${String(tallies.length)} of ` : '';
-      rows.push({
-        what: `chunk latency, ${begun}${String(streams)} × 50/s`,
-        unit: 'ms',
-        value: summarize(tallies.flatMap(({ latencies }) => latencies)),
-        beside: { what: 'XADD → blocking XREAD', value: floor },
-        aim: AIMS[streams],
-      });
-      rows.push(lossRow);
-      if (streams === CPU_STREAMS) rows.push(...toCpuRows(cpu, idle, rate));
-    }
-    return rows;
-  },
+export const take: Take = async (bench) => {
+  const { quick, pids, servers, say } = bench;
+  // A server that has just started still does work of its own.
+  await sleep(quick ? 2_000 : 10_000);
+  const readIdle = startCpuMeter({ temporal: pids.temporal });
+  await sleep(quick ? 1_000 : 5_000);
+  const { temporal: idle = NaN } = readIdle();
+  const rows: Row[] = [];
+  for (const streams of quick ? [20] : [50, 200]) {
+    const { tallies, lossRow, cpu, rate } = await measureStreams(bench, streams);
+    say(`chunk-latency: ${String(streams)} streams, floor`);
+    const size = { streams, stamps: (quick ? 1_000 : 8_000) / EVERY_MS, everyMs: EVERY_MS };
+    const floor = await measureRedisFloor(servers.redisUrl, size);
+    // If the engine cannot start all streams, the row covers those that run, and says so.
+    const begun = tallies.length < streams ? `${String(tallies.length)} of ` : '';
+    const what = `chunk latency, ${begun}${String(streams)} × 50/s`;
+    const latencies = tallies.flatMap((tally) => tally.latencies);
+    const beside = ['XADD → blocking XREAD', floor] as const;
+    rows.push(row(what, 'ms', latencies, { beside, aim: AIMS[streams] }), lossRow);
+    if (streams === CPU_STREAMS) rows.push(...toCpuRows(cpu, idle, rate));
+  }
+  return rows;
 };
 
 interface Streams {
@@ -72,14 +64,14 @@ async function measureStreams(bench: Bench, streams: number): Promise<Streams> {
   const label = `chunk-latency: ${String(streams)} streams`;
   const all = Array.from({ length: streams }, () => new StreamTally(newSessionId()));
   bench.say(`${label}, starting`);
-  const finished = startStreams(bench.product.port, all);
+  const finished = startStreams(bench.chat, all);
   const haveBegun = async (): Promise<true | undefined> =>
     all.every(({ received }) => received > 0) || undefined;
   await Promise.race([finished, untilFound(haveBegun, { withinMs: BEGUN_WITHIN_MS, everyMs: 50 })]);
   const tallies = all.filter(({ received }) => received > 0);
   await sleep(SETTLE_MS);
 
-  const windowMs = bench.isQuick ? 2_000 : WINDOW_MS;
+  const windowMs = bench.quick ? 2_000 : WINDOW_MS;
   bench.say(`${label}, ${String(windowMs / 1000)} s`);
   const readCpu = startCpuMeter(bench.pids);
   for (const tally of tallies) tally.latencies = [];
@@ -102,13 +94,11 @@ async function measureStreams(bench: Bench, streams: number): Promise<Streams> {
 }
 
 /** Begins the replies at different moments, so that the streams do not tick in step. */
-async function startStreams(port: number, tallies: readonly StreamTally[]): Promise<void> {
+async function startStreams(chat: ChatClient, tallies: readonly StreamTally[]): Promise<void> {
   await Promise.all(
     tallies.map(async (tally, index) => {
       await sleep((1000 / STARTS_PER_SECOND) * (index + Math.random()));
-      await sayRaw(port, tally.sessionId, TEXT, (json, at) => {
-        tally.acceptEvent(json, at);
-      });
+      await chat.say(tally.sessionId, TEXT, tally.acceptEvent.bind(tally));
     }),
   );
 }
@@ -125,11 +115,7 @@ async function countStored({ store }: RedisStores, sessionId: string): Promise<n
 function toCpuRows(cpu: CpuShares, idle: number, rate: number): Row[] {
   return (['worker', 'api', 'redis', 'temporal'] as const).map((name) => {
     const share = Math.max(0, (cpu[name] ?? NaN) - (name === 'temporal' ? idle : 0));
-    return {
-      what: `  CPU of ${name} for a chunk`,
-      unit: 'µs',
-      value: { p50: (share * 10_000) / rate },
-      aim: { p50: CPU_AIMS[name] },
-    };
+    const aim = { p50: CPU_AIMS[name] };
+    return row(`  CPU of ${name} for a chunk`, 'µs', (share * 10_000) / rate, { aim });
   });
 }

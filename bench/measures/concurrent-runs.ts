@@ -1,9 +1,13 @@
-import type { Bench, Measurement } from '../bench.js';
-import { newSessionId, toLabText, type OnEvent } from '../client/chat-client.js';
-import { sayRaw } from '../client/raw-stream.js';
+import type { Take } from '../bench.js';
+import {
+  createChatClient,
+  newSessionId,
+  toLabText,
+  type ChatClient,
+} from '../client/chat-client.js';
 import { StreamTally, toLossRow } from '../client/stamped-streams.js';
 import { wallClock } from '../clock.js';
-import { summarize, type Row } from '../report.js';
+import { row, type Row } from '../report.js';
 
 /** Steps of each run; each calls a tool, except the last. */
 const STEPS = 4;
@@ -25,43 +29,37 @@ const TEXT = toLabText(
  * A hundred concurrent runs on one worker, all streaming and calling tools, against a hundred bare workflows
  * with as many activities of the same duration. A refused message fails the measurement.
  */
-export const concurrentRuns: Measurement = {
-  name: 'concurrent-runs',
-  take: async (bench) => {
-    const runs = bench.isQuick ? 20 : 100;
-    const all = `${String(runs)} runs at once`;
-    bench.say(`concurrent-runs: ${all}`);
-    const tallies = Array.from({ length: runs }, () => new StreamTally(newSessionId()));
-    const product = await timeAll(tallies, (tally) => performRun(bench, tally, 'lab'));
-    bench.say(`concurrent-runs: ${all}, in legs`);
-    const legTallies = Array.from({ length: runs }, () => new StreamTally(newSessionId()));
-    const legs = await timeAll(legTallies, (tally) => performRun(bench, tally, 'lab-leg'));
-    const what = `${String(runs)} bare workflows`;
-    bench.say(`concurrent-runs: ${what} at once`);
-    const floor = await timeAll(tallies, () => bench.floor.runWork(STEPS, TOKENS * EVERY_MS));
-    const toRows = (name: string, { firsts, ms }: Performed, ratioAtLeast: number): Row[] => [
-      {
-        what: `${name}: first token`,
-        unit: 'ms',
-        value: summarize(firsts),
-        beside: { what: `${what}: first activity`, value: summarize(floor.firsts) },
-        aim: { ratio: 1.3 },
-      },
-      {
-        what: '  runs per second',
-        unit: '1/s',
-        value: { p50: (1000 * runs) / ms },
-        beside: { what, value: { p50: (1000 * runs) / floor.ms } },
-        aim: { ratioAtLeast },
-      },
-    ];
-    const sent = STEPS * TOKENS;
-    return [
-      ...toRows(all, product, 0.8),
-      ...toRows(`${all}, in legs`, legs, 2),
-      toLossRow([...tallies, ...legTallies].map((tally) => ({ tally, sent }))),
-    ];
-  },
+export const take: Take = async ({ quick, product, floor, say }) => {
+  const runs = quick ? 20 : 100;
+  const all = `${String(runs)} runs at once`;
+  const bare = `${String(runs)} bare workflows`;
+  const tallies: StreamTally[] = [];
+  const timeAgent = (agent: string): Promise<Performed> => {
+    say(`concurrent-runs: ${all}, ${agent}`);
+    const chat = createChatClient(product.port, agent);
+    return timeAll(runs, () => {
+      const tally = new StreamTally(newSessionId());
+      tallies.push(tally);
+      return performRun(chat, tally);
+    });
+  };
+  const shapes = [
+    { name: all, performed: await timeAgent('lab'), ratioAtLeast: 0.8 },
+    { name: `${all}, in legs`, performed: await timeAgent('lab-leg'), ratioAtLeast: 2 },
+  ];
+  say(`concurrent-runs: ${bare} at once`);
+  const floors = await timeAll(runs, () => floor.runWork(STEPS, TOKENS * EVERY_MS));
+  const rows = shapes.flatMap(({ name, performed, ratioAtLeast }): Row[] => [
+    row(`${name}: first token`, 'ms', performed.firsts, {
+      beside: [`${bare}: first activity`, floors.firsts],
+      aim: { ratio: 1.3 },
+    }),
+    row('  runs per second', '1/s', (1000 * runs) / performed.ms, {
+      beside: [bare, (1000 * runs) / floors.ms],
+      aim: { ratioAtLeast },
+    }),
+  ]);
+  return [...rows, toLossRow(tallies.map((tally) => ({ tally, sent: STEPS * TOKENS })))];
 };
 
 interface Performed {
@@ -71,25 +69,21 @@ interface Performed {
 }
 
 /** Runs everything at once; `perform` resolves to the ms until its first sign of work. */
-async function timeAll<T>(
-  all: readonly T[],
-  perform: (one: T) => Promise<number>,
-): Promise<Performed> {
+async function timeAll(count: number, perform: () => Promise<number>): Promise<Performed> {
   const from = wallClock();
-  const firsts = await Promise.all(all.map(perform));
+  const firsts = await Promise.all(Array.from({ length: count }, perform));
   return { ms: wallClock() - from, firsts };
 }
 
 /** Performs a run; resolves to the ms until its first token. */
-async function performRun({ product }: Bench, tally: StreamTally, agent: string): Promise<number> {
+async function performRun(chat: ChatClient, tally: StreamTally): Promise<number> {
   const from = wallClock();
   let first = NaN;
-  const onEvent: OnEvent = (json, at) => {
+  await chat.say(tally.sessionId, TEXT, (json, at) => {
     // The last step's word carries no stamp.
     if (json.endsWith('"delta":"done"}')) return;
     tally.acceptEvent(json, at);
     if (Number.isNaN(first) && tally.received > 0) first = at - from;
-  };
-  await sayRaw(product.port, tally.sessionId, TEXT, onEvent, { agent });
+  });
   return first;
 }

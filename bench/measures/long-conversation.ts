@@ -2,9 +2,10 @@ import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
 import { createAgentWorker } from '../../extensions/worker.js';
-import type { Measurement } from '../bench.js';
+import type { Take } from '../bench.js';
 import { performLongRun, readHistory } from '../client/runs.js';
 import { openStores } from '../client/seed-turn.js';
+import { row } from '../report.js';
 
 const QUEUE = 'bench-long';
 const STEPS = 1_000;
@@ -18,43 +19,36 @@ const RESULT = 'and so on '.repeat(20);
 const CHARACTERS_PER_TOKEN = 4;
 
 /** A thousand model calls in one turn, whose transcript grows to 200k tokens. */
-export const longConversation: Measurement = {
-  name: 'long-conversation',
-  take: async (bench) => {
-    const { servers, temporal, say, isQuick } = bench;
-    const steps = isQuick ? QUICK_STEPS : STEPS;
-    const agent = createTalkativeAgent(steps);
-    Runtime.install({ logger: new DefaultLogger('ERROR') });
-    const stores = openStores(servers.redisUrl);
-    const connection = await NativeConnection.connect({ address: servers.temporalAddress });
-    try {
-      say(`long-conversation: ${String(steps)} steps`);
-      const worker = await createAgentWorker({
-        connection,
-        taskQueue: QUEUE,
-        agents: [agent],
-        stores,
-      });
-      const { workflowId, sessionId } = await worker.runUntil(
-        performLongRun(bench, { agent, taskQueue: QUEUE, text: 'Talk to me.' }),
-      );
-      const rows = await stores.store.sessions.rows(sessionId, 0);
-      const tokens = JSON.stringify(rows).length / CHARACTERS_PER_TOKEN;
-      const { bytes } = await readHistory(temporal, workflowId);
-      return [
-        {
-          what: `${String(steps)} model calls: history in Temporal`,
-          unit: 'MB',
-          value: { p50: bytes / 1e6 },
-          aim: { p50: (HISTORY_MB * steps) / STEPS },
-        },
-        { what: '  transcript in the end', unit: 'k tokens', value: { p50: tokens / 1_000 } },
-      ];
-    } finally {
-      await connection.close();
-      await stores.close();
-    }
-  },
+export const take: Take = async (bench) => {
+  const { servers, temporal, say, quick } = bench;
+  const steps = quick ? QUICK_STEPS : STEPS;
+  const agent = createTalkativeAgent(steps);
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const stores = openStores(servers.redisUrl);
+  const connection = await NativeConnection.connect({ address: servers.temporalAddress });
+  try {
+    say(`long-conversation: ${String(steps)} steps`);
+    const worker = await createAgentWorker({
+      connection,
+      taskQueue: QUEUE,
+      agents: [agent],
+      stores,
+    });
+    const { workflowId, sessionId } = await worker.runUntil(
+      performLongRun(bench, { agent, taskQueue: QUEUE, text: 'Talk to me.' }),
+    );
+    const rows = await stores.store.sessions.rows(sessionId, 0);
+    const tokens = JSON.stringify(rows).length / CHARACTERS_PER_TOKEN;
+    const { bytes } = await readHistory(temporal, workflowId);
+    const aim = { p50: (HISTORY_MB * steps) / STEPS };
+    return [
+      row(`${String(steps)} model calls: history in Temporal`, 'MB', bytes / 1e6, { aim }),
+      row('  transcript in the end', 'k tokens', tokens / 1_000),
+    ];
+  } finally {
+    await connection.close();
+    await stores.close();
+  }
 };
 
 /** Creates an agent that talks and calls a tool in each step except the last. */

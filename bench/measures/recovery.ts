@@ -1,15 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { takeSamples, type Bench, type Measurement } from '../bench.js';
+import { takeSamples, type Bench, type Take } from '../bench.js';
 import { createChatClient, newSessionId, toLabText } from '../client/chat-client.js';
-import { sayRaw } from '../client/raw-stream.js';
 import { runOf } from '../client/runs.js';
 import { createLeave, sleep, wallClock } from '../clock.js';
 import { createFloor, untilAtWork } from '../floor/floor-client.js';
 import { startChild, type Child } from '../processes/child.js';
 import { pidOf, startApi, startSupervised, startWorker, untilPolls } from '../processes/product.js';
-import { summarize, type Row } from '../report.js';
+import { row } from '../report.js';
 
 /** The kill falls at a random moment between two heartbeats. */
 const BEFORE_KILL_MS = 4_000;
@@ -29,51 +28,36 @@ interface Kill {
  * only the one that `npm start` restarts. Compared with a bare activity of a killed worker, with a second
  * worker.
  */
-export const recovery: Measurement = {
-  name: 'recovery',
-  take: async (bench) => {
-    const { servers, temporal, say } = bench;
-    const count = bench.isQuick ? 1 : 6;
-    const bareQueue = 'bench-floor-killed';
-    const floor = createFloor(temporal, bareQueue);
-    const startBare = (): Child =>
-      startChild('bench/floor/worker.js', {
-        args: [bareQueue],
-        env: { TEMPORAL_ADDRESS: servers.temporalAddress },
-      });
-    say('recovery: bare activity');
-    const bare = await killOneOfTwo(bench, count, bareQueue, startBare, async () => {
-      const { worker, retried } = await floor.startOutliving();
-      await sleep(Math.random() * BEFORE_KILL_MS);
-      const from = wallClock();
-      process.kill(pidOf(worker), 'SIGKILL');
-      return { ms: (await retried) - from, pid: pidOf(worker) };
+export const take: Take = async (bench) => {
+  const { servers, temporal, say } = bench;
+  const count = bench.quick ? 1 : 6;
+  const bareQueue = 'bench-floor-killed';
+  const floor = createFloor(temporal, bareQueue);
+  const startBare = (): Child =>
+    startChild('bench/floor/worker.js', {
+      args: [bareQueue],
+      env: { TEMPORAL_ADDRESS: servers.temporalAddress },
     });
+  say('recovery: bare activity');
+  const bare = await killOneOfTwo(bench, count, bareQueue, startBare, async () => {
+    const { worker, retried } = await floor.startOutliving();
+    await sleep(Math.random() * BEFORE_KILL_MS);
+    const from = wallClock();
+    process.kill(pidOf(worker), 'SIGKILL');
+    return { ms: (await retried) - from, pid: pidOf(worker) };
+  });
 
-    say('recovery: second worker');
-    const second = await killSecond(bench, count);
+  say('recovery: second worker');
+  const second = await killSecond(bench, count);
 
-    say('recovery: only worker');
-    const only = await killOnly(bench, count);
-    const beside = { what: 'bare activity, second worker', value: summarize(bare) };
-    const rows: Row[] = [
-      {
-        what: 'kill -9 → next token, second worker',
-        unit: 'ms',
-        value: summarize(second),
-        beside,
-        aim: { p50: 2_000, p99: 3_000 },
-      },
-      {
-        what: '  only worker, started again',
-        unit: 'ms',
-        value: summarize(only),
-        beside,
-        aim: { p99: 4_000 },
-      },
-    ];
-    return rows;
-  },
+  say('recovery: only worker');
+  const only = await killOnly(bench, count);
+  const beside = ['bare activity, second worker', bare] as const;
+  const aim = { p50: 2_000, p99: 3_000 };
+  return [
+    row('kill -9 → next token, second worker', 'ms', second, { beside, aim }),
+    row('  only worker, started again', 'ms', only, { beside, aim: { p99: 4_000 } }),
+  ];
 };
 
 /** Takes samples of a kill of one of two workers; each dead one gets a successor before the next sample. */
@@ -137,19 +121,18 @@ async function timeKill(bench: Bench, port: number): Promise<Kill> {
     heardAt = at;
     leave.abort();
   };
+  const chat = createChatClient(port);
   const headers = { 'x-ai-sdk-profile': 'v7' };
-  const reader = sayRaw(port, sessionId, TEXT, onEvent, { headers, signal: leave.signal });
+  const reader = chat.say(sessionId, TEXT, onEvent, { headers, signal: leave.signal });
   try {
     const pid = pidOf(await untilAtWork(await runOf(bench, sessionId)));
     await sleep(1_000 + Math.random() * BEFORE_KILL_MS);
     killedAt = wallClock();
     process.kill(pid, 'SIGKILL');
-    const timer = setTimeout(() => {
-      leave.abort();
-    }, GIVE_UP_MS);
+    const timer = setTimeout(() => leave.abort(), GIVE_UP_MS);
     await reader;
     clearTimeout(timer);
-    await createChatClient(port).stop(sessionId);
+    await chat.stop(sessionId);
     return { ms: (heardAt ?? NaN) - killedAt, pid };
   } finally {
     leave.abort();

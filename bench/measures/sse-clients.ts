@@ -1,9 +1,9 @@
-import { TASK_QUEUE, type Bench, type Measurement } from '../bench.js';
-import { followRaw } from '../client/raw-stream.js';
+import { TASK_QUEUE, type Bench, type Take } from '../bench.js';
+import { createChatClient } from '../client/chat-client.js';
 import { measureRedisFloor, startStampedStreams, StreamTally } from '../client/stamped-streams.js';
 import { createLeave, sleep } from '../clock.js';
 import { startApi } from '../processes/product.js';
-import { summarize, type Summary } from '../report.js';
+import { row } from '../report.js';
 
 const CLIENTS = 1_000;
 const SETTLE_MS = 3_000;
@@ -14,32 +14,26 @@ const BETWEEN_MS = 30;
 const WARM_UP_MS = 10_000;
 
 /** Many pages on one API process: with a turn each that says two words a second, and ten each on 100 turns. */
-export const sseClients: Measurement = {
-  name: 'sse-clients',
-  take: async (bench) => {
-    const apart = await followTurns(bench, { turns: CLIENTS, everyMs: 500, windowMs: 20_000 });
-    const together = await followTurns(bench, { turns: 100, everyMs: 20, windowMs: 6_000 });
-    const size = { streams: 200, stamps: 115, everyMs: 500 };
-    const floor = summarize(await measureRedisFloor(bench.servers.redisUrl, size));
-    return [
-      {
-        what: `${String(CLIENTS)} SSE clients on one API: append → client`,
-        unit: 'ms',
-        value: apart,
-        beside: { what: 'XADD → blocking XREAD, 200 streams', value: floor },
-        aim: { p99: 20 },
-      },
-      { what: '  ten each on 100 turns × 50/s', unit: 'ms', value: together, aim: { p99: 50 } },
-    ];
-  },
+export const take: Take = async (bench) => {
+  const apart = await followTurns(bench, { turns: CLIENTS, everyMs: 500, windowMs: 20_000 });
+  const together = await followTurns(bench, { turns: 100, everyMs: 20, windowMs: 6_000 });
+  const size = { streams: 200, stamps: 115, everyMs: 500 };
+  const floor = await measureRedisFloor(bench.servers.redisUrl, size);
+  return [
+    row(`${String(CLIENTS)} SSE clients on one API: append → client`, 'ms', apart, {
+      beside: ['XADD → blocking XREAD, 200 streams', floor],
+      aim: { p99: 20 },
+    }),
+    row('  ten each on 100 turns × 50/s', 'ms', together, { aim: { p99: 50 } }),
+  ];
 };
 
 async function followTurns(
-  { servers, say, isQuick }: Bench,
+  { servers, say, quick }: Bench,
   { turns: streams, everyMs, windowMs }: { turns: number; everyMs: number; windowMs: number },
-): Promise<Summary> {
-  const warmUpMs = isQuick ? 2_000 : WARM_UP_MS;
-  const stamps = Math.ceil((warmUpMs + (isQuick ? 2_000 : windowMs)) / everyMs);
+): Promise<number[]> {
+  const warmUpMs = quick ? 2_000 : WARM_UP_MS;
+  const stamps = Math.ceil((warmUpMs + (quick ? 2_000 : windowMs)) / everyMs);
   const turns = await startStampedStreams(servers.redisUrl, { streams, stamps, everyMs });
   const api = await startApi(servers, TASK_QUEUE);
   const leave = createLeave();
@@ -52,7 +46,7 @@ async function followTurns(
     const pages: Promise<void>[] = [];
     for (const [at, tally] of tallies.entries()) {
       const onEvent = tally.acceptEvent.bind(tally);
-      pages.push(followRaw(api.port, tally.sessionId, onEvent, leave.signal));
+      pages.push(createChatClient(api.port).follow(tally.sessionId, onEvent, leave.signal));
       // A simultaneous start would measure how an API refuses overload.
       if (at % AT_ONCE === 0) await sleep(BETWEEN_MS);
     }
@@ -63,7 +57,7 @@ async function followTurns(
     await Promise.race([turns.done, Promise.all(pages)]);
     leave.abort();
     await Promise.all(pages);
-    return summarize(tallies.flatMap(({ latencies }) => latencies));
+    return tallies.flatMap(({ latencies }) => latencies);
   } finally {
     leave.abort();
     await api.stop();

@@ -1,9 +1,9 @@
 import { createLabAgent } from '../../examples/index.js';
-import { TASK_QUEUE, type Measurement } from '../bench.js';
+import { TASK_QUEUE, type Take } from '../bench.js';
 import { toEchoSteps } from '../client/chat-client.js';
 import { performLongRun } from '../client/runs.js';
 import type { Span } from '../floor/worker.js';
-import { summarize, type Row, type Summary } from '../report.js';
+import { row } from '../report.js';
 
 /** Long enough for a run to continue as new when Temporal suggests it. */
 const STEPS = 500;
@@ -17,47 +17,41 @@ type Gaps = number[];
  * Pause from a step's end to the next step's first chunk, early and late in a long run with a tool in each
  * step, against two bare activities per step.
  */
-export const stepGap: Measurement = {
-  name: 'step-gap',
-  take: async (bench) => {
-    const steps = bench.isQuick ? 50 : STEPS;
-    const rounds = bench.isQuick ? 1 : 2;
-    const all: Record<'default' | 'legs' | 'floor', Gaps[]> = { default: [], legs: [], floor: [] };
-    const perform = async (name: string, activities: 'leg' | undefined): Promise<Gaps> => {
-      const { log } = await performLongRun(bench, {
-        // Lifts the step limit of the API's agents.
-        agent: createLabAgent({ maxSteps: Infinity, name, activities }),
-        taskQueue: TASK_QUEUE,
-        text: toEchoSteps(steps),
-      });
-      return toGaps(log);
-    };
-    for (let round = 1; round <= rounds; round += 1) {
-      bench.say(`step-gap: round ${String(round)} of ${String(rounds)}, ${String(steps)} steps`);
-      all.default.push(await perform('lab', undefined));
-      all.legs.push(await perform('lab-leg', 'leg'));
-      all.floor.push(toFloorGaps((await bench.floor.runSteps(2 * steps)).spans));
-    }
-    const places = [
-      { name: '2', from: 2 },
-      { name: String(steps), from: steps - NEIGHBOURS + 1 },
-    ];
-    return places.flatMap(({ name, from }): Row[] => {
-      const around = (gaps: Gaps[]): Summary =>
-        summarize(gaps.flatMap((each) => each.slice(from, from + NEIGHBOURS)));
-      return [
-        {
-          what: `step gap at step ${name}`,
-          unit: 'ms',
-          value: around(all.default),
-          beside: { what: 'two bare activities', value: around(all.floor) },
-          aim: { ratio: 1.2 },
-        },
-        // A leg schedules nothing between two steps, so the gap is the record's own round trips.
-        { what: '  the same in legs', unit: 'ms', value: around(all.legs), aim: { p50: 5 } },
-      ];
+export const take: Take = async (bench) => {
+  const steps = bench.quick ? 50 : STEPS;
+  const rounds = bench.quick ? 1 : 2;
+  const all: Record<'default' | 'legs' | 'floor', Gaps[]> = { default: [], legs: [], floor: [] };
+  const perform = async (name: string, activities: 'leg' | undefined): Promise<Gaps> => {
+    const { log } = await performLongRun(bench, {
+      // Lifts the step limit of the API's agents.
+      agent: createLabAgent({ maxSteps: Infinity, name, activities }),
+      taskQueue: TASK_QUEUE,
+      text: toEchoSteps(steps),
     });
-  },
+    return toGaps(log);
+  };
+  for (let round = 1; round <= rounds; round += 1) {
+    bench.say(`step-gap: round ${String(round)} of ${String(rounds)}, ${String(steps)} steps`);
+    all.default.push(await perform('lab', undefined));
+    all.legs.push(await perform('lab-leg', 'leg'));
+    all.floor.push(toFloorGaps((await bench.floor.runSteps(2 * steps)).spans));
+  }
+  const places = [
+    { name: '2', from: 2 },
+    { name: String(steps), from: steps - NEIGHBOURS + 1 },
+  ];
+  return places.flatMap(({ name, from }) => {
+    const around = (gaps: Gaps[]): Gaps =>
+      gaps.flatMap((each) => each.slice(from, from + NEIGHBOURS));
+    return [
+      row(`step gap at step ${name}`, 'ms', around(all.default), {
+        beside: ['two bare activities', around(all.floor)],
+        aim: { ratio: 1.2 },
+      }),
+      // A leg schedules nothing between two steps, so the gap is the record's own round trips.
+      row('  the same in legs', 'ms', around(all.legs), { aim: { p50: 5 } }),
+    ];
+  });
 };
 
 /** Reads the pauses from a step's commit to the next step's first chunk. */

@@ -13,11 +13,26 @@ export interface Turn {
 }
 
 /** A page that shows a turn. */
-export interface Page {
+export class Page {
+  words: string[] = [];
+  /** Latencies from a word's own time to its arrival while the window is open, ms. */
+  readonly latencies: number[] = [];
+  isOpen = false;
+  onWord: () => void = () => undefined;
+
   /** Shows words that arrived. */
-  show: (words: string, at: number) => void;
+  show(words: string, at: number): void {
+    for (const word of words.trimEnd().split(' ')) {
+      this.words.push(word);
+      if (this.isOpen) this.latencies.push(at - Number(word));
+    }
+    this.onWord();
+  }
+
   /** Clears the page, because the reply is sent again from its beginning. */
-  clear: () => void;
+  clear(): void {
+    this.words = [];
+  }
 }
 
 /** A turn begun by a reader. */
@@ -31,6 +46,12 @@ export interface BegunTurn {
 /** CPU seconds by process. */
 export type CpuSeconds = Record<string, number>;
 
+/** Size of the engine's history of a turn. */
+export interface History {
+  events: number;
+  bytes: number;
+}
+
 /** A contender with running processes. */
 export interface Running {
   begin: (turn: Turn, page: Page, signal: AbortSignal) => BegunTurn;
@@ -38,8 +59,8 @@ export interface Running {
   cpuSeconds: () => CpuSeconds;
   /** Kills the process that makes the replies, and restarts it a second later. */
   crash: () => Promise<void>;
-  /** Reads the engine's history of the newest turn, once that has ended. */
-  history?: () => Promise<{ events: number; bytes: number }>;
+  /** Reads the history of the newest turn, once that has ended. */
+  history?: () => Promise<History>;
   stop: () => Promise<void>;
 }
 
@@ -51,32 +72,6 @@ export interface Contender {
   withoutSteps?: string;
   /** Remark for readers of the table. */
   note?: string;
-}
-
-/** Records the words that a page shows. */
-export class WordsShown implements Page {
-  words: string[] = [];
-  /** Latencies from a word's own time to its arrival while the window is open, ms. */
-  readonly latencies: number[] = [];
-  isOpen = false;
-  onWord: () => void = () => undefined;
-
-  show(words: string, at: number): void {
-    for (const word of words.trimEnd().split(' ')) {
-      this.words.push(word);
-      if (this.isOpen) this.latencies.push(at - Number(word));
-    }
-    this.onWord();
-  }
-
-  clear(): void {
-    this.words = [];
-  }
-
-  /** Counts the words shown more than once. */
-  doubled(): number {
-    return this.words.length - new Set(this.words).size;
-  }
 }
 
 const RESTART_MS = 1_000;

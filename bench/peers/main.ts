@@ -1,6 +1,5 @@
-import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { createSay, readServers, readVariable, runProgram } from '../command.js';
+import { createSay, readVariable, runProgram } from '../command.js';
 import { cpuSeconds, redisPid, siblingPid } from '../processes/usage.js';
 import type { Contender, CpuSeconds } from './contender.js';
 import { measureContender, type Figures } from './measure-contender.js';
@@ -17,19 +16,14 @@ const CONTENDERS: readonly Contender[] = [
   vercelWorkflow,
 ];
 
-/**
- * `npm run bench:peers`: compares peers. scripts/bench.mjs installs them and starts the engines. `--write`
- * puts the table into docs/peers.md.
- */
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      quick: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
-      only: { type: 'string', multiple: true, default: [] },
-    },
-  });
-  const servers = readServers();
+interface Options {
+  quick: boolean;
+  write: boolean;
+  only?: string;
+}
+
+/** `npm run bench:peers`: compares peers, which scripts/bench.mjs installs. */
+runProgram<Options>(async ({ quick, write, only = '' }, servers) => {
   const { redisUrl } = servers;
   const folder = readVariable('PEERS_FOLDER');
   const pids = { redis: await redisPid(redisUrl), temporal: siblingPid('temporal') };
@@ -38,23 +32,15 @@ async function main(): Promise<void> {
     temporal: cpuSeconds(pids.temporal ?? -1) ?? 0,
   });
   const say = createSay();
-  const chosen = CONTENDERS.filter(
-    ({ name }) =>
-      values.only.length === 0 || values.only.some((part) => name.toLowerCase().includes(part)),
-  );
   const all: Figures[] = [];
-  for (const contender of chosen) {
+  for (const contender of CONTENDERS) {
+    if (!contender.name.toLowerCase().includes(only)) continue;
     const redis = new Redis(redisUrl);
     await redis.flushall();
     redis.disconnect();
-    const isQuick = values.quick;
-    all.push(await measureContender({ contender, servers, folder, engines, isQuick, say }));
+    all.push(await measureContender(contender, { servers, folder, engines, quick, say }));
   }
-  const versions = readVersions(folder);
-  const table = toMarkdown(all, versions);
+  const table = toMarkdown(all, readVersions(folder));
   process.stdout.write(`${table}\n`);
-  if (!values.write) return;
-  writeTable('docs/peers.md', table);
-}
-
-runProgram(main);
+  if (write) writeTable('docs/peers.md', table);
+});

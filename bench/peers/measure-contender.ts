@@ -1,13 +1,34 @@
 import { createLeave, sleep } from '../clock.js';
+import type { Say } from '../command.js';
 import type { Servers } from '../processes/product.js';
 import { summarize, type Summary } from '../report.js';
 import {
-  WordsShown,
+  Page,
   type BegunTurn,
   type Contender,
   type CpuSeconds,
+  type History,
   type Running,
 } from './contender.js';
+
+/** A contender with running processes, and the CPU of these and of the engines. */
+interface Measured {
+  running: Running;
+  cpu: () => CpuSeconds;
+}
+
+/** Returns the CPU seconds that pass during the work. */
+async function spentDuring({ cpu }: Measured, work: () => Promise<unknown>): Promise<CpuSeconds> {
+  const before = cpu();
+  await work();
+  return mapValues(cpu(), (seconds, name) => seconds - (before[name] ?? 0));
+}
+
+function mapValues(all: CpuSeconds, change: (value: number, name: string) => number): CpuSeconds {
+  return Object.fromEntries(
+    Object.entries(all).map(([name, value]) => [name, change(value, name)]),
+  );
+}
 
 const TURN_OF_STEPS = { steps: 5, words: 5, everyMs: 0, stamp: false };
 const IDLE_MS = 4_000;
@@ -15,45 +36,27 @@ const IDLE_MS = 4_000;
 interface TurnCost {
   /** ms of CPU per turn, by process, minus the idle load. */
   cpu: CpuSeconds;
-  history: { events: number; bytes: number };
+  history: History;
 }
 
 /** Measures the cost of a turn of five steps with four tool calls. */
-async function measureTurnCost(
-  running: Running,
-  turns: number,
-  engines: () => CpuSeconds,
-): Promise<TurnCost> {
-  const read = (): CpuSeconds => ({ ...running.cpuSeconds(), ...engines() });
-  await runTurn(running);
+async function measureTurnCost(measured: Measured, turns: number): Promise<TurnCost> {
+  const { running } = measured;
+  const runTurn = (): Promise<void> =>
+    running.begin(TURN_OF_STEPS, new Page(), createLeave().signal).response;
+  await runTurn();
   await sleep(1_000);
-  const idleFrom = read();
-  await sleep(IDLE_MS);
-  const idle = minus(read(), idleFrom);
-
-  const from = read();
+  const idle = await spentDuring(measured, () => sleep(IDLE_MS));
   const startedAt = performance.now();
-  for (let count = 0; count < turns; count += 1) await runTurn(running);
-  await sleep(500);
+  const spent = await spentDuring(measured, async () => {
+    for (let count = 0; count < turns; count += 1) await runTurn();
+    await sleep(500);
+  });
   const share = (performance.now() - startedAt) / IDLE_MS;
-  const spent = minus(read(), from);
-  const cpu = Object.fromEntries(
-    Object.entries(spent).map(([name, seconds]) => [
-      name,
-      Math.max(0, ((seconds - (idle[name] ?? 0) * share) * 1_000) / turns),
-    ]),
+  const cpu = mapValues(spent, (seconds, name) =>
+    Math.max(0, ((seconds - (idle[name] ?? 0) * share) * 1_000) / turns),
   );
   return { cpu, history: (await running.history?.()) ?? { events: NaN, bytes: NaN } };
-}
-
-async function runTurn(running: Running): Promise<void> {
-  await running.begin(TURN_OF_STEPS, new WordsShown(), createLeave().signal).response;
-}
-
-function minus(now: CpuSeconds, before: CpuSeconds): CpuSeconds {
-  return Object.fromEntries(
-    Object.entries(now).map(([name, seconds]) => [name, seconds - (before[name] ?? 0)]),
-  );
 }
 
 const EVERY_MS = 20;
@@ -75,22 +78,21 @@ export interface Streams {
 
 /** Measures concurrent replies of 50 words a second each, with several readers per reply. */
 async function measureStreams(
-  running: Running,
-  { streams, readers, isQuick }: { streams: number; readers: number; isQuick: boolean },
-  engines: () => CpuSeconds,
+  measured: Measured,
+  { streams, readers, quick }: { streams: number; readers: number; quick: boolean },
 ): Promise<Streams> {
-  const windowMs = isQuick ? 2_000 : WINDOW_MS;
+  const windowMs = quick ? 2_000 : WINDOW_MS;
   const rampMs = (streams / STARTS_PER_SECOND) * 1_000;
   const words = Math.ceil((rampMs + SETTLE_MS + windowMs + 6_000) / EVERY_MS);
   const turn = { steps: 1, words, everyMs: EVERY_MS, stamp: true };
   const leave = createLeave();
-  const pages = Array.from({ length: streams * readers }, () => new WordsShown());
+  const pages = Array.from({ length: streams * readers }, () => new Page());
   const ends: Promise<unknown>[] = [];
   const begin = async (at: number): Promise<void> => {
     await sleep(rampMs * ((at + Math.random()) / streams));
     const [first, ...others] = pages.slice(at * readers, (at + 1) * readers);
     if (first === undefined) return;
-    const begun = running.begin(turn, first, leave.signal);
+    const begun = measured.running.begin(turn, first, leave.signal);
     ends.push(begun.response.catch(() => undefined));
     await untilShown(first, begun);
     for (const page of others) ends.push(begun.attach(page, leave.signal).catch(() => undefined));
@@ -99,42 +101,33 @@ async function measureStreams(
   await Promise.race([all, sleep(BEGUN_WITHIN_MS)]);
   await sleep(SETTLE_MS);
 
-  const before = { ...running.cpuSeconds(), ...engines() };
   const shownBefore = pages.map((page) => page.words.length);
-  for (const page of pages) page.isOpen = true;
-  await sleep(windowMs);
-  for (const page of pages) page.isOpen = false;
-  const after: CpuSeconds = { ...running.cpuSeconds(), ...engines() };
-  const arrived = pages.reduce(
-    (sum, page, at) => sum + page.words.length - (shownBefore[at] ?? 0),
-    0,
-  );
+  const spent = await spentDuring(measured, async () => {
+    for (const page of pages) page.isOpen = true;
+    await sleep(windowMs);
+    for (const page of pages) page.isOpen = false;
+  });
+  const news = pages.map((page, at) => page.words.length - (shownBefore[at] ?? 0));
+  const arrived = news.reduce((sum, count) => sum + count, 0);
   await Promise.race([Promise.all(ends), sleep(OVER_WITHIN_MS)]);
   leave.abort();
   return {
     latency: summarize(pages.flatMap(({ latencies }) => latencies)),
     begun: shownBefore.filter((count) => count > 0).length / readers,
     arrived: arrived / ((windowMs / EVERY_MS) * streams * readers),
-    cpuPerWord: Object.fromEntries(
-      Object.entries(after).map(([name, now]) => [
-        name,
-        ((now - (before[name as keyof typeof before] ?? 0)) * 1e6) / arrived,
-      ]),
-    ),
+    cpuPerWord: mapValues(spent, (seconds) => (seconds * 1e6) / arrived),
   };
 }
 
-function untilShown(page: WordsShown, { response }: BegunTurn): Promise<unknown> {
+function untilShown(page: Page, { response }: BegunTurn): Promise<unknown> {
   const shown = new Promise<void>((resolve) => (page.onWord = resolve));
   return Promise.race([shown, response.catch(() => undefined)]);
 }
 
 const TURN = { steps: 1, words: 200, everyMs: 25, stamp: false };
 const CRASH_AFTER = 60;
-/** Time limit after the crash. */
+/** Time limit for a turn to reach its crash, and after it. */
 const GIVE_UP_MS = 30_000;
-/** Time limit for a turn to reach its crash. */
-const CRASH_WITHIN_MS = 30_000;
 const PAUSE_MS = 250;
 
 export interface Resumed {
@@ -147,13 +140,10 @@ export interface Resumed {
 }
 
 /** Measures a reply whose process is killed and restarted while its reader reconnects. */
-async function measureResume(running: Running): Promise<Resumed> {
-  const page = new WordsShown();
+async function measureResume({ running }: Measured): Promise<Resumed> {
+  const page = new Page();
   const leave = createLeave();
-  const giveUp = (): void => {
-    leave.abort();
-  };
-  let timer = setTimeout(giveUp, CRASH_WITHIN_MS);
+  const timer = setTimeout(() => leave.abort(), GIVE_UP_MS);
   const seen = new Set<string>();
   let crashedAt: number | undefined;
   let nextWordMs = NaN;
@@ -164,8 +154,7 @@ async function measureResume(running: Running): Promise<Resumed> {
     if (crash === undefined && seen.size >= CRASH_AFTER) {
       crashedAt = performance.now();
       crash = running.crash();
-      clearTimeout(timer);
-      timer = setTimeout(giveUp, GIVE_UP_MS);
+      timer.refresh();
     } else if (crashedAt !== undefined && seen.size > known && Number.isNaN(nextWordMs)) {
       // Words in flight at the crash do not count.
       const ms = performance.now() - crashedAt;
@@ -180,7 +169,17 @@ async function measureResume(running: Running): Promise<Resumed> {
   }
   clearTimeout(timer);
   await crash;
-  return { lost: TURN.words - new Set(page.words).size, doubled: page.doubled(), nextWordMs };
+  const shown = new Set(page.words).size;
+  return { lost: TURN.words - shown, doubled: page.words.length - shown, nextWordMs };
+}
+
+/** Measures the pause, ms, from a step's last word to the next step's first, with a tool call between. */
+async function measureStepGap({ running }: Measured, steps: number): Promise<Summary> {
+  const page = new Page();
+  const turn = { steps, words: 1, everyMs: 0, stamp: true };
+  await running.begin(turn, page, createLeave().signal).response;
+  const spoken = page.words.map(Number);
+  return summarize(spoken.slice(1).map((at, index) => at - (spoken[index] ?? NaN)));
 }
 
 const STEPS = 20;
@@ -188,13 +187,13 @@ const TURNS = 10;
 /** A measurement that hangs must not block the others. */
 const LIMIT_MS = 4 * 60_000;
 
-export type CellName = '1 × 1' | '50 × 1' | '200 × 1' | '1 × 25';
-const CELLS: readonly { name: CellName; streams: number; readers: number }[] = [
+const CELLS = [
   { name: '1 × 1', streams: 1, readers: 1 },
   { name: '50 × 1', streams: 50, readers: 1 },
   { name: '200 × 1', streams: 200, readers: 1 },
   { name: '1 × 25', streams: 1, readers: 25 },
-];
+] as const;
+export type CellName = (typeof CELLS)[number]['name'];
 
 /** A figure, or the reason for its absence. */
 export type Figure<T> = { value: T } | { missing: string };
@@ -207,60 +206,48 @@ export interface Figures {
   resumed: Figure<Resumed>;
 }
 
-/** Takes all measurements of a contender, one after the other. */
-export async function measureContender(input: {
-  contender: Contender;
+/** What all contenders are measured with. */
+export interface Conditions {
   servers: Servers;
   folder: string;
   engines: () => CpuSeconds;
-  isQuick: boolean;
-  say: (text: string) => void;
-}): Promise<Figures> {
-  const { contender, servers, folder, engines, isQuick, say } = input;
+  quick: boolean;
+  say: Say;
+}
+
+/** Takes all measurements of a contender, one after the other. */
+export async function measureContender(
+  contender: Contender,
+  { servers, folder, engines, quick, say }: Conditions,
+): Promise<Figures> {
   const { name, withoutSteps } = contender;
   say(`${name}: starting`);
   const running = await contender.start(servers, folder);
-  const attempt = async <T>(
-    work: string,
-    measure: (on: Running) => Promise<T>,
-  ): Promise<Figure<T>> => {
+  const measured = { running, cpu: () => ({ ...running.cpuSeconds(), ...engines() }) };
+  const attempt = async <T>(work: string, measure: () => Promise<T>): Promise<Figure<T>> => {
     say(`${name}: ${work}`);
+    const late = { missing: `did not end within ${String(LIMIT_MS / 60_000)} minutes` };
     return Promise.race([
-      measure(running).then((value) => ({ value })),
-      new Promise<Figure<T>>((resolve) =>
-        setTimeout(() => {
-          resolve({ missing: `did not end within ${String(LIMIT_MS / 60_000)} minutes` });
-        }, LIMIT_MS).unref(),
-      ),
+      measure().then((value) => ({ value })),
+      sleep(LIMIT_MS).then(() => late),
     ]).catch((error: unknown) => ({ missing: `failed: ${String(error).slice(0, 200)}` }));
   };
+  const ofSteps = async <T>(work: string, measure: () => Promise<T>): Promise<Figure<T>> =>
+    withoutSteps === undefined ? attempt(work, measure) : { missing: withoutSteps };
   try {
-    const stepGap: Figures['stepGap'] =
-      withoutSteps === undefined
-        ? await attempt('step gap', (on) => measureStepGap(on, isQuick ? 5 : STEPS))
-        : { missing: withoutSteps };
-    const cost: Figures['cost'] =
-      withoutSteps === undefined
-        ? await attempt('turns', (on) => measureTurnCost(on, isQuick ? 2 : TURNS, engines))
-        : { missing: withoutSteps };
+    const stepGap = await ofSteps('step gap', () => measureStepGap(measured, quick ? 5 : STEPS));
+    const cost = await ofSteps('turns', () => measureTurnCost(measured, quick ? 2 : TURNS));
     const cells: Figures['cells'] = {};
-    for (const { name: cell, streams, readers } of CELLS) {
-      if (isQuick && streams > 50) continue;
-      const size = { streams, readers, isQuick };
-      cells[cell] = await attempt(`${cell} readers`, (on) => measureStreams(on, size, engines));
+    for (const { name: cell, ...size } of CELLS) {
+      if (quick && size.streams > 50) continue;
+      const measure = (): Promise<Streams> => measureStreams(measured, { ...size, quick });
+      cells[cell] = await attempt(`${cell} readers`, measure);
     }
-    const resumed = await attempt('kill -9 in the middle of a reply', measureResume);
+    const resumed = await attempt('kill -9 in the middle of a reply', () =>
+      measureResume(measured),
+    );
     return { contender, cells, stepGap, cost, resumed };
   } finally {
     await running.stop();
   }
-}
-
-/** Measures the pause, ms, from a step's last word to the next step's first, with a tool call between. */
-async function measureStepGap(running: Running, steps: number): Promise<Summary> {
-  const page = new WordsShown();
-  const turn = { steps, words: 1, everyMs: 0, stamp: true };
-  await running.begin(turn, page, createLeave().signal).response;
-  const spoken = page.words.map(Number);
-  return summarize(spoken.slice(1).map((at, index) => at - (spoken[index] ?? NaN)));
 }

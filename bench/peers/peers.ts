@@ -10,6 +10,7 @@ import {
   createRestartable,
   type BegunTurn,
   type Contender,
+  type History,
   type Page,
   type Running,
   type Turn,
@@ -95,7 +96,7 @@ async function runPrograms(
     crash: async () => programs[0]?.crash(),
     history: async () => {
       const reply = await fetch(`http://127.0.0.1:${String(port)}/history/${newest?.id ?? ''}`);
-      return (await reply.json()) as { events: number; bytes: number };
+      return (await reply.json()) as History;
     },
     stop: async () => {
       await Promise.all(programs.map(({ stop }) => stop()));

@@ -1,12 +1,12 @@
 import { Client, Connection } from '@temporalio/client';
-import { newSessionId, toLabText, type LabEntry } from '../client/chat-client.js';
-import { followRaw, sayRaw } from '../client/raw-stream.js';
+import { createChatClient, newSessionId, toLabText, type LabEntry } from '../client/chat-client.js';
 import { readHistory, runOf } from '../client/runs.js';
 import { startApi, startWorker, type Servers } from '../processes/product.js';
 import { cpuSeconds } from '../processes/usage.js';
 import {
   createRestartable,
   type Contender,
+  type History,
   type Page,
   type Running,
   type Turn,
@@ -24,16 +24,15 @@ async function start(servers: Servers, agent: string): Promise<Running> {
   const shape = { LAB: '1', ...(agent === 'lab-leg' && { LAB_SHAPE: 'leg' }) };
   const worker = createRestartable(() => startWorker(servers, queue, shape));
   const api = await startApi(servers, queue, shape);
+  const chat = createChatClient(api.port);
   let newest = '';
   return {
     begin: (turn, page, signal) => {
       const sessionId = newSessionId();
       newest = sessionId;
-      const onEvent = createWords(page);
-      const response = sayRaw(api.port, sessionId, toScript(turn), onEvent, { signal });
       return {
-        response,
-        attach: (shown, leave) => followRaw(api.port, sessionId, createWords(shown), leave),
+        response: chat.say(sessionId, toScript(turn), createWords(page), { signal }),
+        attach: (shown, leave) => chat.follow(sessionId, createWords(shown), leave),
       };
     },
     cpuSeconds: () => ({ worker: worker.cpuSeconds(), api: cpuSeconds(api.pid) ?? 0 }),
@@ -74,10 +73,7 @@ function createWords(page: Page): (json: string, at: number) => void {
   };
 }
 
-async function historyOf(
-  servers: Servers,
-  sessionId: string,
-): Promise<{ events: number; bytes: number }> {
+async function historyOf(servers: Servers, sessionId: string): Promise<History> {
   const connection = await Connection.connect({ address: servers.temporalAddress });
   try {
     const temporal = new Client({ connection });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CellName, Figure, Figures, Resumed, Streams } from './measure-contender.js';
+import type { CellName, Figure, Figures, Streams } from './measure-contender.js';
 
 type Versions = Readonly<Record<string, string>>;
 
@@ -24,11 +24,14 @@ export function toMarkdown(all: readonly Figures[], versions: Versions): string 
     ['50 replies', ...cell('50 × 1', toLatency)],
     ['200 replies', ...cell('200 × 1', toLatency)],
     ['one reply to 25 readers', ...cell('1 × 25', toLatency)],
-    ['CPU per word at 50 replies, µs: own + engines', ...cell('50 × 1', toCpuPerWord)],
+    [
+      'CPU per word at 50 replies, µs: own + engines',
+      ...cell('50 × 1', ({ cpuPerWord }) => toShares(cpuPerWord)),
+    ],
     ['step to step with a tool, p50 / p99 ms', ...all.map(({ stepGap }) => show(stepGap, toPair))],
     [
       'five-step turn with four tools: CPU ms, own + engines',
-      ...all.map(({ cost }) => show(cost, ({ cpu }) => toShares(cpu, 1))),
+      ...all.map(({ cost }) => show(cost, ({ cpu }) => toShares(cpu))),
     ],
     [
       'its history: events / bytes',
@@ -38,7 +41,9 @@ export function toMarkdown(all: readonly Figures[], versions: Versions): string 
     ],
     [
       '`kill -9` in the middle of a reply of 200 words: lost / shown twice',
-      ...all.map(({ resumed }) => show(resumed, toLoss)),
+      ...all.map(({ resumed }) =>
+        show(resumed, ({ lost, doubled }) => `${String(lost)} / ${String(doubled)}`),
+      ),
     ],
     [
       'then the next new word after',
@@ -65,10 +70,6 @@ function toSource(versions: Versions): string {
   return `Measured on ${day} by \`npm run bench:peers\` on one machine: ${used.join(', ')}.`;
 }
 
-function toLoss({ lost, doubled }: Resumed): string {
-  return `${String(lost)} / ${String(doubled)}`;
-}
-
 function toLatency({ latency, begun, arrived }: Streams): string {
   if (begun === 0 || Number.isNaN(latency.p50)) return 'no word arrived';
   // Missing words are late or held up in a slow process.
@@ -77,15 +78,11 @@ function toLatency({ latency, begun, arrived }: Streams): string {
   return `${toPair(latency)}${share}`;
 }
 
-function toCpuPerWord({ cpuPerWord }: Streams): string {
-  return toShares(cpuPerWord, 1);
-}
-
 /** Lists the CPU of own processes, then of the engines. */
-function toShares(cpu: Record<string, number>, digits: number): string {
+function toShares(cpu: Record<string, number>): string {
   const { redis = 0, temporal = 0, ...own } = cpu;
   const sum = Object.values(own).reduce((total, each) => total + each, 0);
-  return `${toFigure(sum, digits)} + ${toFigure(redis + temporal, digits)}`;
+  return `${toFigure(sum, 1)} + ${toFigure(redis + temporal, 1)}`;
 }
 
 function toPair({ p50, p99 }: { p50: number; p99: number }): string {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +9,7 @@ const THIS_BUILD = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Child {
   pid: number;
-  /** Resolves to the child's next message, queued if earlier. Rejects when the child ends. */
+  /** Resolves to the child's next message; rejects when the child ends. */
   hear: () => Promise<unknown>;
   tell: (word: string) => void;
   exited: Promise<void>;
@@ -16,7 +17,7 @@ export interface Child {
   stop: () => Promise<void>;
 }
 
-interface ChildOptions {
+export interface ChildOptions {
   env?: Record<string, string>;
   args?: string[];
   nodeArgs?: string[];
@@ -33,9 +34,8 @@ interface ChildOptions {
 export function startChild(file: string, options: ChildOptions = {}): Child {
   const { env = {}, args = [], nodeArgs = [], build = THIS_BUILD, cwd, logFile } = options;
   const { graceMs = GRACE_MS } = options;
-  const main = join(build, file);
   const log = logFile === undefined ? undefined : openSync(logFile, 'a');
-  const child = spawn(process.execPath, [...nodeArgs, main, ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, join(build, file), ...args], {
     // In its own session, Ctrl-C reaches only this process, which then stops its children.
     detached: true,
     cwd,
@@ -43,57 +43,25 @@ export function startChild(file: string, options: ChildOptions = {}): Child {
     stdio: ['ignore', log ?? 'ignore', log ?? 'inherit', 'ipc'],
   });
   if (log !== undefined) closeSync(log);
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      resolve();
-    });
-    child.once('error', () => {
-      resolve();
-    });
-  });
-  const heard = createInbox();
-  child.on('message', heard.put);
-  void exited.then(heard.close);
+  const exited = once(child, 'exit').then(
+    () => undefined,
+    () => undefined,
+  );
   return {
     pid: child.pid ?? 0,
-    hear: heard.take,
+    hear: async () => {
+      const heard = (await Promise.race([once(child, 'message'), exited])) as unknown[] | undefined;
+      if (heard === undefined) throw new Error('a process of the bench ended too early');
+      return heard[0];
+    },
     tell: (word) => child.send(word),
     exited,
-    kill9: () => {
-      child.kill('SIGKILL');
-    },
+    kill9: () => void child.kill('SIGKILL'),
     stop: async () => {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await exited;
       clearTimeout(timer);
-    },
-  };
-}
-
-function createInbox(): {
-  put: (word: unknown) => void;
-  take: () => Promise<unknown>;
-  close: () => void;
-} {
-  const words: unknown[] = [];
-  let isClosed = false;
-  let wake: (() => void) | undefined;
-  return {
-    put: (word) => {
-      words.push(word);
-      wake?.();
-    },
-    close: () => {
-      isClosed = true;
-      wake?.();
-    },
-    take: async () => {
-      while (words.length === 0) {
-        if (isClosed) throw new Error('a process of the bench ended too early');
-        await new Promise<void>((resolve) => (wake = resolve));
-      }
-      return words.shift();
     },
   };
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Client } from '@temporalio/client';
-import { sleep } from '../clock.js';
-import { startChild, type Child } from '../processes/child.js';
+import type { Say } from '../command.js';
+import { startChild, type ChildOptions } from '../processes/child.js';
+import { createMember, type Member } from '../processes/member.js';
 import {
   freePort,
   toEnvironment,
@@ -10,71 +11,6 @@ import {
   type Servers,
 } from '../processes/product.js';
 import type { Wires } from './wires.js';
-
-/** A process of the product, together with its successors. */
-export interface Member {
-  readonly name: string;
-  pid: () => number;
-  /** Ends the process with that signal and starts its successor; resolves when that is ready. */
-  replace: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
-  stop: () => Promise<void>;
-}
-
-interface MemberOptions {
-  overlaps: boolean;
-  untilReady: (pid: number) => Promise<void>;
-  say: (text: string) => void;
-}
-
-const AGAIN_MS = 1_000;
-
-/**
- * Creates a member that is restarted after an unrequested end, as by any supervisor.
- *
- * @param overlaps true if an orderly end waits for the successor; processes on one port cannot overlap
- * @param untilReady rejects if it takes too long, such as while an engine is away
- */
-function createMember(
-  name: string,
-  start: () => Child,
-  { overlaps, untilReady, say }: MemberOptions,
-): Member {
-  let isStopped = false;
-  let child = begin();
-
-  function begin(): Child {
-    const started = start();
-    void started.exited.then(async () => {
-      const isWanted = (): boolean => !isStopped && started === child;
-      if (!isWanted()) return;
-      say(`${name} ended unasked`);
-      await sleep(AGAIN_MS);
-      if (isWanted()) child = begin();
-    });
-    return started;
-  }
-
-  return {
-    name,
-    pid: () => child.pid,
-    replace: async (signal) => {
-      const old = child;
-      // The copy detaches the old process, so that its end is not taken for a crash.
-      child = { ...old };
-      if (signal === 'SIGKILL') old.kill9();
-      if (!overlaps) await old.stop();
-      child = begin();
-      await untilReady(child.pid).catch(() => {
-        say(`${name} is not ready yet`);
-      });
-      await old.stop();
-    },
-    stop: async () => {
-      isStopped = true;
-      await child.stop();
-    },
-  };
-}
 
 /** Build and environment of a version's workers. */
 export interface Version {
@@ -104,16 +40,16 @@ export interface FleetOptions extends Servers {
   whenStarted: () => Promise<unknown>;
   /** Folder of the logs. */
   folder: string;
-  say: (text: string) => void;
+  say: Say;
 }
 
 /** A worker hands over running replies within this time. */
 const WORKER_GRACE_MS = 60_000;
 
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
-  const { wires, folder, say } = options;
+  const { wires, client, taskQueue, say } = options;
   const env = {
-    ...toEnvironment(options, options.taskQueue),
+    ...toEnvironment(options, taskQueue),
     LOG_LEVEL: 'warn',
     // All conversations belong to one person here.
     MAX_REQUESTS_PER_MINUTE: '1000000',
@@ -121,70 +57,63 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     QUOTA_RUNS: '10000',
     QUOTA_SESSIONS: '1000000',
   };
-  const log = (name: string): string => join(folder, `${name}.log`);
+  const all: Member[] = [];
+  const add = (
+    name: string,
+    file: string,
+    toOptions: () => ChildOptions,
+    how: { overlaps?: boolean; untilReady: (pid: number) => Promise<void> },
+  ): Member => {
+    const logFile = join(options.folder, `${name.toLowerCase().replace(' ', '-')}.log`);
+    const start = () => startChild(file, { ...toOptions(), logFile });
+    const member = createMember(name, start, { ...how, say });
+    all.push(member);
+    return member;
+  };
 
-  const workerName = (n: number): string => `worker ${String(n)}`;
-  const ownAddresses = await Promise.all(
-    [0, 1, 2].map((n) => wires.own(workerName(n), options.temporalAddress)),
+  const workerNames = ['worker 0', 'worker 1', 'worker 2'];
+  const addresses = await Promise.all(
+    workerNames.map((name) => wires.own(name, options.temporalAddress)),
   );
   const today = options.versions[2];
   let versions: readonly Version[] = options.versions;
-  const workers = [0, 1, 2].map((n) => {
-    const version = (): Version => versions[n] ?? today;
-    const start = (): Child =>
-      startChild('worker/main.js', {
-        env: { ...env, TEMPORAL_ADDRESS: ownAddresses[n] ?? '', ...version().env },
-        logFile: log(`worker-${String(n)}`),
-        graceMs: WORKER_GRACE_MS,
-        build: version().build,
-      });
-    const untilReady = (pid: number): Promise<void> =>
-      untilPolls(options.client, options.taskQueue, pid);
-    return createMember(workerName(n), start, { overlaps: true, untilReady, say });
+  const workers = workerNames.map((name, n) => {
+    const toOptions = (): ChildOptions => {
+      const { build, env: own } = versions[n] ?? today;
+      const wired = { TEMPORAL_ADDRESS: addresses[n] ?? '' };
+      return { env: { ...env, ...wired, ...own }, graceMs: WORKER_GRACE_MS, build };
+    };
+    const untilAtWork = (pid: number): Promise<void> => untilPolls(client, taskQueue, pid);
+    return add(name, 'worker/main.js', toOptions, { overlaps: true, untilReady: untilAtWork });
   });
 
   const readyAt = (port: number) => () => untilReady(port);
   const ports = [await freePort(), await freePort()];
   const apis = ports.map((port, n) => {
-    const name = `API ${String(n)}`;
-    const start = (): Child =>
-      startChild('api/main.js', {
-        env: { ...env, PORT: String(port) },
-        logFile: log(`api-${String(n)}`),
-      });
-    return createMember(name, start, { overlaps: false, untilReady: readyAt(port), say });
+    const toOptions = () => ({ env: { ...env, PORT: String(port) } });
+    return add(`API ${String(n)}`, 'api/main.js', toOptions, { untilReady: readyAt(port) });
   });
   for (const [n, { name }] of apis.entries()) await wires.reach(name, [ports[n] ?? 0]);
 
   const port = await freePort();
   const args = [port, ...ports.map((each) => `${wires.announced}:${String(each)}`)].map(String);
-  const startProxy = (): Child =>
-    startChild('bench/rehearsal/proxy.js', { args, logFile: log('proxy') });
-  const proxy = createMember('proxy', startProxy, {
-    overlaps: false,
+  const proxy = add('proxy', 'bench/rehearsal/proxy.js', () => ({ args }), {
     untilReady: readyAt(port),
-    say,
   });
 
-  const all = [...workers, ...apis, proxy];
   const stop = async (): Promise<void> => {
     await Promise.all(all.map((member) => member.stop()));
   };
   try {
     await options.whenStarted();
-    for (const each of [...ports, port]) await readyAt(each)();
+    for (const each of [...ports, port]) await untilReady(each);
   } catch (error) {
     await stop();
     throw error;
   }
-  return {
-    url: `http://127.0.0.1:${String(port)}`,
-    workers,
-    apis,
-    proxy,
-    stop,
-    upgrade: () => {
-      versions = [today, today, today];
-    },
+  const url = `http://127.0.0.1:${String(port)}`;
+  const upgrade = (): void => {
+    versions = [today, today, today];
   };
+  return { url, workers, apis, proxy, stop, upgrade };
 }

@@ -17,7 +17,7 @@ interface Sources {
 /** Values and history lines are cut to this length. */
 const MOST_CHARACTERS = 2_000;
 const LAST_EVENTS = 40;
-const LAST_ENTRIES = 10;
+const LAST_ENTRIES = '10';
 const LATELY_MS = 600_000;
 
 /**
@@ -56,24 +56,20 @@ async function readRecord(redis: Cluster, sessionId: string): Promise<string[]> 
   return lines;
 }
 
+/** Commands that read a key, by its type. */
+const READ: Readonly<Record<string, (key: string) => [command: string, ...args: string[]]>> = {
+  hash: (key) => ['HGETALL', key],
+  list: (key) => ['LRANGE', key, `-${LAST_ENTRIES}`, '-1'],
+  zset: (key) => ['ZRANGE', key, `-${LAST_ENTRIES}`, '-1', 'WITHSCORES'],
+  set: (key) => ['SMEMBERS', key],
+  stream: (key) => ['XREVRANGE', key, '+', '-', 'COUNT', LAST_ENTRIES],
+  string: (key) => ['GET', key],
+};
+
 async function readKey(redis: Cluster, key: string): Promise<string> {
   const type = await redis.type(key);
-  switch (type) {
-    case 'hash':
-      return JSON.stringify(await redis.hgetall(key));
-    case 'list':
-      return JSON.stringify(await redis.lrange(key, -LAST_ENTRIES, -1));
-    case 'zset':
-      return JSON.stringify(await redis.zrange(key, String(-LAST_ENTRIES), '-1', 'WITHSCORES'));
-    case 'set':
-      return JSON.stringify(await redis.smembers(key));
-    case 'stream':
-      return JSON.stringify(await redis.xrevrange(key, '+', '-', 'COUNT', LAST_ENTRIES));
-    case 'string':
-      return JSON.stringify(await redis.get(key));
-    default:
-      return type;
-  }
+  const command = READ[type]?.(key);
+  return command === undefined ? type : JSON.stringify(await redis.call(...command));
 }
 
 async function readWorkflows(client: Client, sessionId: string): Promise<string[]> {

@@ -1,14 +1,13 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { Cluster } from 'ioredis';
 import { sleep } from '../clock.js';
 import { createSay, type Say } from '../command.js';
 import { createRequests } from '../soak/page.js';
 import { play } from '../soak/play.js';
-import { readPlanted, type Kind } from '../soak/verdict.js';
+import type { Kind } from '../soak/verdict.js';
 import { listFaults } from './faults.js';
 import { startFleet, type Fleet } from './fleet.js';
 import { lookAtStuck } from './look-at-stuck.js';
@@ -61,7 +60,7 @@ export async function rehearse(startEngines: StartEngines, options: Options): Pr
     await connection?.close();
     await engines?.close();
     wires.close();
-    if (isClean || options.planted.length > 0) rmSync(folder, { recursive: true });
+    if (isClean || options.plant.length > 0) rmSync(folder, { recursive: true });
     else
       process.stderr.write(
         `The logs of the processes, and a report of each stuck conversation, are in ${folder}\n`,
@@ -83,7 +82,7 @@ interface Company {
 
 async function playOn(
   { engines, fleet, wires, rollout, client, say, folder }: Company,
-  { minutes, sessions, waiting, planted, calm }: Options,
+  { minutes, sessions, waiting, plant: planted, calm }: Options,
 ): Promise<boolean> {
   const redis = new Cluster(
     engines.redis.url.slice('redis-cluster://'.length).split(',').map(toNode),
@@ -134,31 +133,9 @@ export interface Options {
   sessions: number;
   /** Number of runs that wait for people through the deploy. */
   waiting: number;
-  planted: readonly Kind[];
+  plant: readonly Kind[];
   /** True causes no faults, for comparison. */
   calm: boolean;
   /** Folder (`dist`) of another build that the first worker runs until the deploy. */
   beside?: string | undefined;
-}
-
-/** @throws Error in one line */
-export function readOptions(args: string[]): Options {
-  const { values } = parseArgs({
-    args,
-    options: {
-      minutes: { type: 'string', default: '20' },
-      sessions: { type: 'string', default: '200' },
-      waiting: { type: 'string', default: '200' },
-      plant: { type: 'string', default: '' },
-      calm: { type: 'boolean', default: false },
-      beside: { type: 'string' },
-    },
-  });
-  const [minutes, sessions] = [Number(values.minutes), Number(values.sessions)];
-  const waiting = Number(values.waiting);
-  if (!(minutes > 0)) throw new Error(`--minutes has to be a number above 0: ${values.minutes}`);
-  if (!(sessions >= 1)) throw new Error(`--sessions has to be 1 or more: ${values.sessions}`);
-  if (!(waiting >= 0)) throw new Error(`--waiting has to be 0 or more: ${values.waiting}`);
-  const { calm, beside } = values;
-  return { minutes, sessions, waiting, planted: readPlanted(values.plant), calm, beside };
 }

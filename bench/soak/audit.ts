@@ -11,11 +11,6 @@ export type AnyRedis = Redis | Cluster;
 /** Background deletion must finish within this time. */
 const FREED_WITHIN_MS = 30_000;
 
-/** Returns Redis keys of the conversations that remain some time after their erasure. */
-async function findLeftKeys(redis: AnyRedis, prefix: string): Promise<string[]> {
-  return untilEmpty(() => findKeys(redis, `*${prefix}*`));
-}
-
 /** Returns the matching keys of all masters. */
 export async function findKeys(redis: AnyRedis, match: string): Promise<string[]> {
   const keys: string[] = [];
@@ -27,16 +22,14 @@ export async function findKeys(redis: AnyRedis, match: string): Promise<string[]
   return keys;
 }
 
-/** Returns workflows that still run some time after their conversations were erased. */
 async function findOpenWorkflows(client: Client, taskQueue: string): Promise<string[]> {
   const query = `ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue}'`;
-  return untilEmpty(async () => {
-    const ids: string[] = [];
-    for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId);
-    return ids;
-  });
+  const ids: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query })) ids.push(workflowId);
+  return ids;
 }
 
+/** Returns what is left some time after conversations were erased. */
 async function untilEmpty(look: () => Promise<string[]>): Promise<string[]> {
   let found: string[] = [];
   const isEmpty = async (): Promise<true | undefined> => {
@@ -104,8 +97,8 @@ export async function auditAll(
     await reply.body?.cancel();
   }
   const left = [
-    ...(await findLeftKeys(redis, SESSIONS)),
-    ...(await findOpenWorkflows(temporal, taskQueue)),
+    ...(await untilEmpty(() => findKeys(redis, `*${SESSIONS}*`))),
+    ...(await untilEmpty(() => findOpenWorkflows(temporal, taskQueue))),
   ];
   verdict.leaked += left.length;
   for (const name of left.slice(0, 20)) say(`LEFT ${name}`);
@@ -117,16 +110,14 @@ export async function plant(
   redis: AnyRedis,
   conversations: readonly Conversation[],
 ): Promise<void> {
-  const keyOf = ({ sessionId }: Conversation, name: string): string => `hx:{${sessionId}}:${name}`;
   switch (kind) {
     case 'lost':
-      return editWord(redis, conversations, keyOf, '');
+      return editWord(redis, conversations, '');
     case 'doubled':
-      return editWord(redis, conversations, keyOf, '$& $&');
+      return editWord(redis, conversations, '$& $&');
     case 'stuck': {
       // Not the conversation whose words were edited.
-      const last = conversations.at(-1);
-      const key = last === undefined ? '' : keyOf(last, 'root');
+      const key = keyOf(conversations.at(-1), 'root');
       const record = (await redis.hget(key, 'record')) ?? '';
       const edited = record.replace(/"stream":"\w+"/, '"stream":"active"');
       await redis.hset(key, 'record', edited);
@@ -136,15 +127,18 @@ export async function plant(
       await redis.hincrby('lab:charges', 'planted', 2);
       return;
     case 'leaked':
-      await redis.set(`hx:{${conversations[0]?.sessionId ?? ''}}:planted`, '1');
+      await redis.set(keyOf(conversations[0], 'planted'), '1');
   }
+}
+
+function keyOf(conversation: Conversation | undefined, name: string): string {
+  return `hx:{${conversation?.sessionId ?? ''}}:${name}`;
 }
 
 /** Edits the first word of a stored reply. */
 async function editWord(
   redis: AnyRedis,
   conversations: readonly Conversation[],
-  keyOf: (conversation: Conversation, name: string) => string,
   replacement: string,
 ): Promise<void> {
   for (const conversation of conversations) {

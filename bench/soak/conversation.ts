@@ -137,14 +137,6 @@ export async function beginWaiting({ requests }: Talk, count: number): Promise<C
   return waiting;
 }
 
-/** Plays the next turn of a conversation; returns false if the conversation is stuck. */
-async function playNextTurn(talk: Talk, conversation: Conversation): Promise<boolean> {
-  const { turns } = conversation;
-  const turn = makeTurn(`t${String(turns.length)}`);
-  turns.push(turn);
-  return playTurn(talk, conversation, turn);
-}
-
 /** Plays a turn and checks page and record; returns false if the conversation is stuck. */
 export async function playTurn(
   talk: Talk,
@@ -314,8 +306,11 @@ export async function talkUntil(
     if (isOver()) return;
     conversations.push(conversation);
     let isAtRest = true;
-    while (isAtRest && !isOver() && conversation.turns.length < TURNS_OF_A_CONVERSATION) {
-      isAtRest = await playNextTurn(talk, conversation);
+    const { turns } = conversation;
+    while (isAtRest && !isOver() && turns.length < TURNS_OF_A_CONVERSATION) {
+      const turn = makeTurn(`t${String(turns.length)}`);
+      turns.push(turn);
+      isAtRest = await playTurn(talk, conversation, turn);
       await think();
     }
     await sleep(betweenConversations);

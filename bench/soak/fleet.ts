@@ -1,7 +1,8 @@
-import { randomInt } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { sleep } from '../clock.js';
+import type { Say } from '../command.js';
 import { startChild, type Child } from '../processes/child.js';
+import { createMember, faultsOf, oneOf, type Faults, type Member } from '../processes/member.js';
 import {
   freePort,
   startWorker,
@@ -9,7 +10,6 @@ import {
   untilReady,
   type Servers,
 } from '../processes/product.js';
-import type { Faults } from './play.js';
 import { startWire, type Wire } from './wire.js';
 
 /** Processes of a soak: per role a steady one, whose memory is watched, and a mortal one. */
@@ -18,17 +18,15 @@ export interface Fleet {
   pickUrl: () => string;
   /** Process ids of the steady ones. */
   steady: Readonly<Record<string, number>>;
+  mortal: { worker: Member; api: Member };
   wires: { redis: Wire; temporal: Wire };
-  /** Ends the mortal process with that signal and starts its successor. */
-  replace: (role: 'api' | 'worker', signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
-  /** Freezes the mortal worker for `ms`. */
-  freezeWorker: (ms: number) => Promise<void>;
   stop: () => Promise<void>;
 }
 
 export async function startFleet(
   { redisUrl, temporalAddress }: Servers,
   taskQueue: string,
+  say: Say,
 ): Promise<Fleet> {
   const wires = {
     redis: await startWire(Number(new URL(redisUrl).port)),
@@ -51,28 +49,20 @@ export async function startFleet(
   const apiAt = (at: number): Child =>
     startChild('api/main.js', { env: { ...env, PORT: String(ports[at]) } });
   const steady = { worker: workerOf(), api: apiAt(0) };
-  const mortal = { worker: workerOf(), api: apiAt(1) };
+  const mortal = {
+    worker: createMember('worker', workerOf, { say }),
+    api: createMember('API', () => apiAt(1), { say }),
+  };
   for (const port of ports) await untilReady(port);
 
   return {
-    pickUrl: () => urls[randomInt(urls.length)] ?? '',
+    pickUrl: () => oneOf(urls),
     steady: { worker: steady.worker.pid, api: steady.api.pid },
+    mortal,
     wires,
-    replace: async (role, signal) => {
-      const old = mortal[role];
-      if (signal === 'SIGKILL') process.kill(old.pid, signal);
-      await old.stop();
-      mortal[role] = role === 'api' ? apiAt(1) : workerOf();
-    },
-    freezeWorker: async (ms) => {
-      const { pid } = mortal.worker;
-      process.kill(pid, 'SIGSTOP');
-      await sleep(ms);
-      process.kill(pid, 'SIGCONT');
-    },
     stop: async () => {
       const all = [...Object.values(steady), ...Object.values(mortal)];
-      await Promise.all(all.map((child) => child.stop()));
+      await Promise.all(all.map((each) => each.stop()));
       for (const wire of Object.values(wires)) wire.close();
     },
   };
@@ -82,28 +72,18 @@ export async function startFleet(
 const REFUSES_MS = 1_500;
 
 /** Lists the faults of a soak. */
-export function listFaults(fleet: Fleet, redis: Redis): Faults {
-  const { wires, replace } = fleet;
+export function listFaults({ wires, mortal }: Fleet, redis: Redis): Faults {
   const setting = async (name: string, bad: string, good: string): Promise<void> => {
     await redis.config('SET', name, bad);
     await sleep(REFUSES_MS);
     await redis.config('SET', name, good);
   };
   return {
-    'worker killed': () => replace('worker', 'SIGKILL'),
-    'worker drained': () => replace('worker', 'SIGTERM'),
-    'worker stands still': () => fleet.freezeWorker(3_000),
-    'API killed': () => replace('api', 'SIGKILL'),
-    'API drained': () => replace('api', 'SIGTERM'),
-    'packets to Redis vanish': async () => {
-      wires.redis.swallow();
-    },
-    'connections to Redis break': async () => {
-      wires.redis.cut();
-    },
-    'connections to Temporal break': async () => {
-      wires.temporal.cut();
-    },
+    ...faultsOf('worker', [mortal.worker]),
+    ...faultsOf('API', [mortal.api]),
+    'packets to Redis vanish': async () => wires.redis.swallow(),
+    'connections to Redis break': async () => wires.redis.cut(),
+    'connections to Temporal break': async () => wires.temporal.cut(),
     'Redis is busy': async () => {
       await redis.config('SET', 'busy-reply-threshold', '50');
       const other = redis.duplicate();

@@ -2,6 +2,8 @@ import { randomInt } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Client } from '@temporalio/client';
 import { sleep } from '../clock.js';
+import type { Say } from '../command.js';
+import type { Faults } from '../processes/member.js';
 import { auditAll, plant, type AnyRedis } from './audit.js';
 import {
   beginWaiting,
@@ -16,9 +18,6 @@ import { createRequests } from './page.js';
 import { createVerdict, formatVerdict, isClean, type Kind } from './verdict.js';
 
 const PROGRESS_MS = 15_000;
-
-/** Faults by name; each resolves when everything runs again. */
-export type Faults = Readonly<Record<string, () => Promise<unknown>>>;
 
 /** Setup of a soak: servers, people and faults. */
 export interface Stage {
@@ -44,7 +43,7 @@ export interface Stage {
   findGrowing?: () => string[];
   /** Reports on a conversation that did not come to rest. */
   examine?: Talk['examine'];
-  say: (text: string) => void;
+  say: Say;
 }
 
 /** Plays conversations during faults, checks all of them, and prints the verdict. Returns true if it is clean. */
@@ -105,7 +104,7 @@ async function playFaults(
   faults: Faults,
   { least, most }: Stage['faultPauses'],
   end: AbortSignal,
-  say: (text: string) => void,
+  say: Say,
 ): Promise<Map<string, number>> {
   const played = new Map<string, number>();
   while (Object.keys(faults).length > 0) {

@@ -19,24 +19,6 @@ export interface Verdict {
 export const KINDS = ['lost', 'doubled', 'stuck', 'twice', 'leaked'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/**
- * Parses the faults to plant, which show that they are detected.
- *
- * @param names `all`, or some separated by commas
- * @throws Error in one line
- */
-export function readPlanted(names: string): Kind[] {
-  if (names === 'all') return [...KINDS];
-  return names
-    .split(',')
-    .filter(Boolean)
-    .map((name) => {
-      const kind = KINDS.find((each) => each === name);
-      if (kind === undefined) throw new Error(`--plant takes ${KINDS.join(', ')} or all: ${name}`);
-      return kind;
-    });
-}
-
 export function createVerdict(): Verdict {
   return { lost: 0, doubled: 0, stuck: 0, twice: 0, leaked: 0, recoveries: [] };
 }

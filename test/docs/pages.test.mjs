@@ -96,11 +96,7 @@ describe('the documentation', () => {
   });
 
   it('costs.md has figures of measurements that the bench takes', () => {
-    const taken = readdirSync('bench/measures').flatMap((file) =>
-      [...read(join('bench/measures', file)).matchAll(/^ {2}name: '([a-z-]+)',$/gm)].map(
-        ([, name]) => name,
-      ),
-    );
+    const taken = readdirSync('bench/measures').map((file) => file.replace(/\.ts$/, ''));
     const named = [...read('docs/decisions/costs.md').matchAll(/^\| `([a-z-]+)` \|/gm)];
     expect(named.length).toBeGreaterThan(10);
     expect(named.map(([, name]) => name).filter((name) => !taken.includes(name))).toEqual([]);
