@@ -168,6 +168,8 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     providerExecuted: z.boolean().optional(),
     /** Extension: the result of a call that the provider of the model has executed. */
     byProvider: z.boolean().optional(),
+    /** Extension: the outcome of a page's call, so that readers without its start know its part. */
+    byClient: z.boolean().optional(),
     /** Extension, in the store only: the result is stored apart; readers get it in `result`. */
     resultRef: id.optional(),
   }),

@@ -95,6 +95,7 @@ export function settleByCode(
     error,
     errorCode: code,
     ...(isServers && { providerExecuted: true }),
+    ...(call.kind === 'client' && { byClient: true }),
   });
 }
 

@@ -66,6 +66,8 @@ export class ToolCalls {
         this.#failCall(chunk.toolCallId, chunk.error, out);
         break;
       case 'tool_end':
+        // A tail lacks the call's start.
+        if (chunk.byClient === true) this.#of(chunk.toolCallId).isByClient = true;
         if (chunk.error === undefined) this.#endCall(chunk.toolCallId, chunk.result, out);
         else this.#failCall(chunk.toolCallId, chunk.error, out, chunk.errorCode);
         break;

@@ -70,7 +70,7 @@ export function toAnswerInput(
   return {
     source: 'client',
     ...base,
-    ...toSettled(asker, asked, outcome, now, via),
+    ...toSettled(asker, asked, outcome, now, { via, byClient: true }),
     late: toLateText(outcome),
   };
 }
@@ -92,7 +92,7 @@ export function toExpiryInput(call: OpenCall, asker: Asker, now: number): Settle
     return { source: 'expiry', ...base, ...toDecided(asker, spec, decision, now) };
   }
   const outcome = typeof onExpiry === 'object' ? { output: onExpiry.result ?? null } : TIMED_OUT;
-  return { source: 'expiry', ...base, ...toSettled(asker, spec, outcome, now) };
+  return { source: 'expiry', ...base, ...toSettled(asker, spec, outcome, now, { byClient: true }) };
 }
 
 function toBase({ sessionId, agent }: Asker, { toolCallId, runId }: Asked, now: number) {
@@ -125,7 +125,7 @@ function toSettled(
   { toolCallId, toolName }: Asked,
   outcome: Outcome,
   now: number,
-  via?: AnswerWay,
+  { via, byClient }: { via?: AnswerWay | undefined; byClient?: true } = {},
 ) {
   const row: ToolRow = { role: 'tool', toolCallId, toolName, via, ...outcome };
   const chunk: ChunkOf<'tool_end'> = {
@@ -134,6 +134,7 @@ function toSettled(
     toolCallId,
     toolName,
     ...('error' in outcome ? { result: null, ...outcome } : { result: outcome.output }),
+    byClient,
   };
   return { row, chunks: [chunk] };
 }

@@ -1,10 +1,23 @@
+import { z } from 'zod';
+import { defineAgent, defineTool } from '../../../agents/index.js';
+import { createScriptedModel } from '../../../agents/scripted/scripted-model.js';
 import type { SnapshotDeps, UIMessage } from '../../../ai-sdk/index.js';
 import { continueTurn } from '../../../ai-sdk/reply/continue-turn.js';
 import type { Chat } from '../../../ai-sdk/reply/types.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import { HEADERS } from '../../../protocol/ids.js';
-import { ask, createAsking, createScripted, get, GUARD, startAsking, user } from './ask.js';
+import {
+  ask,
+  createAsking,
+  createScripted,
+  get,
+  GUARD,
+  runtimeOf,
+  scripted,
+  startAsking,
+  user,
+} from './ask.js';
 import { ACTIVE, call, intent, session } from './facts.js';
 import { withoutLog } from '../recorded/without-log.js';
 import { parseFrames } from '../../support/chat-fetch.js';
@@ -168,6 +181,30 @@ describe('answers (path 3)', () => {
       'finish',
     ]);
     expect(reply.headers.get('x-run-id')).toMatch(/^s1:1-/);
+  });
+
+  it("a page's call stays static in what follows its answer, and in what ends it without one", async () => {
+    const locate = defineTool({
+      name: 'locate',
+      description: 'Locates.',
+      inputSchema: z.object({}),
+      execute: 'client',
+    });
+    const llmConfig = { model: createScriptedModel() };
+    const runtime = runtimeOf(
+      defineAgent({ name: 'lab', systemPrompt: '', tools: [locate], llmConfig }),
+    );
+    const calls = ['c1', 'c2'].map((id) => ({ tool: 'locate', id, args: {} }));
+    await ask(runtime, [scripted('u1', { calls })]);
+    const part = { type: 'tool-locate', toolCallId: 'c1', state: 'output-available', output: 1 };
+    const copy = [user('u1'), { id: 'msg-1', role: 'assistant' as const, parts: [part] }];
+    await ask(runtime, copy);
+    await runtime.executor.runs.stop('s1', { mode: 'interrupt' });
+    const events = parseFrames((await ask(runtime, copy)).text).map((frame) => frame.part);
+    expect(events.filter(({ type }) => type.startsWith('tool-'))).toEqual([
+      { type: 'tool-output-available', toolCallId: 'c1', output: 1 },
+      { type: 'tool-output-error', toolCallId: 'c2', errorText: expect.any(String) },
+    ]);
   });
 
   it('given again, it gets the same, also when the turn has moved on', async () => {
