@@ -2,7 +2,10 @@ import type { Times } from '../../protocol/limits.js';
 import type { Leases, StopNote } from '../../store/contract/leases.js';
 
 /** Each process measures them by its own monotonic clock. */
-export type LeaseTimes = Pick<Times, 'leaseMs' | 'renewMs' | 'graceMs' | 'unseenMs' | 'patientMs'>;
+export type LeaseTimes = Pick<
+  Times,
+  'leaseMs' | 'renewMs' | 'unwellMs' | 'graceMs' | 'unseenMs' | 'patientMs'
+>;
 
 /** Milliseconds of a clock that never steps back and that all threads of the process share. */
 export function monotonicMs(): number {
@@ -54,11 +57,6 @@ interface RenewalOptions {
   onHung: (suspect: Suspect | undefined) => void;
 }
 
-/** The lease is no longer renewed once the main thread is blocked, or cannot write, for this long. */
-const UNWELL_MS = 5_000;
-/** A running worker whose main thread is blocked for this long is given up. */
-const HUNG_MS = 10_000;
-
 /**
  * Renews a lease on each `turn`, every `renewMs`. Blocked time counts in turns, so a process that was
  * suspended as a whole is not taken for one with a blocked main thread.
@@ -107,11 +105,12 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
       still = seen === ticks ? still + 1 : 0;
       hung = still > 0 && pulse.isRunning() ? hung + 1 : 0;
       ticks = seen;
-      if (hung * times.renewMs >= HUNG_MS) onHung(pulse.suspect());
-      const isHeldUp = hung * times.renewMs >= UNWELL_MS;
+      if (hung * times.renewMs >= 2 * times.unwellMs) onHung(pulse.suspect());
+      const isHeldUp = hung * times.renewMs >= times.unwellMs;
       if (isHeldUp && !isBlamed) blame().catch(() => undefined);
       isBlamed = isHeldUp;
-      const isWell = still * times.renewMs < UNWELL_MS && pulse.unansweredMs() < UNWELL_MS;
+      const isWell =
+        still * times.renewMs < times.unwellMs && pulse.unansweredMs() < times.unwellMs;
       if (!isWell || isRenewing) return;
       isRenewing = true;
       try {

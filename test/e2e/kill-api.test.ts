@@ -14,7 +14,7 @@ import {
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { charge, chargesOf } from '../support/lab-calls.js';
 import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
-import { storedRecord } from '../support/stored-record.js';
+import { storedCall, storedRecord } from '../support/stored-record.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
@@ -39,15 +39,33 @@ async function startApi(): Promise<void> {
   });
 }
 
+function openNew(library: (typeof CLIENTS)[number][1] = CLIENT_7) {
+  const sessionId = newSessionId();
+  return { library, sessionId, client: openChat(library, { url: product.url, sessionId }) };
+}
+
+/** Expects this reply from a page that loads once the run has ended. */
+async function expectReply(
+  sessionId: string,
+  text: string,
+  library: (typeof CLIENTS)[number][1] = CLIENT_7,
+): Promise<void> {
+  const { url } = product;
+  await untilEnded(url, sessionId);
+  const { client, resumed } = await loadChat(library, { url, sessionId });
+  await resumed;
+  expect(client.reply()).toBe(text);
+  await expectStoredAsShown(client, url, sessionId);
+}
+
 describe('kill -9 of the API', () => {
   it('an API that is killed in the middle of replies, and while an approval waits, loses nothing', async () => {
     const { url } = product;
     const asked = await openAsked(url, { calls: [charge('c1', 1)] });
     const pages = CLIENTS.map(([, library]) => {
-      const sessionId = newSessionId();
-      const client = openChat(library, { url, sessionId });
-      const reply = client.chat.sendMessage(toScript({ say: TEXT, deltas: 200, everyMs: 30 }));
-      return { library, sessionId, client, reply };
+      const page = openNew(library);
+      const slowly = toScript({ say: TEXT, deltas: 200, everyMs: 30 });
+      return { ...page, reply: page.client.chat.sendMessage(slowly) };
     });
     await until('some text', () => pages.every(({ client }) => client.reply().length > 20));
     await product.kill9Api();
@@ -78,8 +96,7 @@ describe('kill -9 of the API', () => {
 
   it('a stopping API cuts its readers, which find the rest on another one', async () => {
     const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
+    const { sessionId, client } = openNew();
     const reply = client.chat.sendMessage(toScript({ say: TEXT, deltas: 200, everyMs: 20 }));
     await until('some text', () => client.reply().length > 20);
     await product.stopApi();
@@ -92,62 +109,17 @@ describe('kill -9 of the API', () => {
     expect(again.reply()).toBe(TEXT);
     expect((await loadSnapshot(url, sessionId)).run?.status).toBe('completed');
   });
-});
 
-describe('kill -9 of the API between what it stores and what it tells Temporal', () => {
-  /** Posts, and kills the API while it first sends Temporal this text. */
-  async function dieBeforeTemporal(
-    text: string,
-    post: () => Promise<unknown>,
-    untilTaken?: () => Promise<unknown>,
-  ): Promise<void> {
-    const held = temporal.holdAt(text, 'before');
-    const posted = post();
-    await held;
-    await untilTaken?.();
-    await product.kill9Api();
-    await posted;
-    await startApi();
-  }
-
-  async function expectReply(sessionId: string, text: string): Promise<void> {
-    const { url } = product;
-    await untilEnded(url, sessionId);
-    const { client, resumed } = await loadChat(CLIENT_7, { url, sessionId });
-    await resumed;
-    expect(client.reply()).toBe(text);
-    await expectStoredAsShown(client, url, sessionId);
-  }
-
-  it('the run of a stored message begins, and a stored answer reaches the run, once', async () => {
+  it('between what it stores and what it does next, each of its requests is carried on, once', async () => {
     const { url } = product;
     const asked = await openAsked(url, { calls: [charge('c1', 1)] });
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await dieBeforeTemporal(
-      sessionId,
-      () => client.chat.sendMessage(toScript({ say: 'Once. ' })),
-      // The API accepts messages even if Temporal is silent.
-      () => until('it is taken', () => client.requests[0]?.status === 200),
-    );
-    // The bytes are the signal's name as a protobuf field; the API's sweep names the session, too.
-    await dieBeforeTemporal('\u001a\u0004look', async () => {
-      await asked.client.chat.addToolApprovalResponse({ id: asked.id, approved: true });
-    });
-    // No client has to return: a worker's sweeper starts the first run and wakes the second.
-    await expectReply(sessionId, 'Once. ');
-    await expectReply(asked.sessionId, 'done');
-    expect(await chargesOf(product.redis, `${asked.sessionId}:`)).toEqual({ c1: 1 });
-  });
-
-  it('a fork whose copy is stored is continued, once, and found by its key', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
+    const original = openNew();
     const echo = { tool: 'echo', id: 'e1', args: { value: 1 } };
-    await client.chat.sendMessage(toScript({ say: 'One. ', calls: [echo] }, { say: 'Two.' }));
-    await untilRests(client, url);
-    const { run } = await loadSnapshot(url, sessionId);
+    await original.client.chat.sendMessage(
+      toScript({ say: 'One. ', calls: [echo] }, { say: 'Two.' }),
+    );
+    await untilRests(original.client, url);
+    const { run } = await loadSnapshot(url, original.sessionId);
     const copyId = newSessionId();
     const fork = (): Promise<Response> =>
       fetch(`${url}/api/operator/runs/${encodeURIComponent(run?.runId ?? '')}/fork`, {
@@ -155,14 +127,31 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
         headers: { 'content-type': 'application/json', 'idempotency-key': copyId },
         body: JSON.stringify({ step: 1, sessionId: copyId }),
       });
+
+    // Nothing that the API tells Temporal from its next message on arrives.
+    const message = openNew();
+    const held = temporal.holdAt(message.sessionId, 'before');
+    const sent = message.client.chat.sendMessage(toScript({ say: 'Once. ' }));
+    await held;
+    // The API accepts messages even if Temporal is silent.
+    await until('it is taken', () => message.client.requests[0]?.status === 200);
+    void asked.client.chat.addToolApprovalResponse({ id: asked.id, approved: true });
+    await until('the answer is stored', async () => {
+      return (await storedCall(product.redis, asked.sessionId, 'c1'))?.state !== 'waiting';
+    });
     // The server stores the copy, and the reply never arrives.
     const copied = redis.holdAt('"mode":"branch"', 'after');
     const lost = fork().catch(() => undefined);
     await copied;
     await until('the copy', async () => (await product.redis.exists(`hx:{${copyId}}:root`)) === 1);
     await product.kill9Api();
-    await lost;
+    await Promise.all([sent, lost]);
     await startApi();
+
+    // No client has to return: a worker's sweeper starts, wakes and continues the runs.
+    await expectReply(message.sessionId, 'Once. ');
+    await expectReply(asked.sessionId, 'done');
+    expect(await chargesOf(product.redis, `${asked.sessionId}:`)).toEqual({ c1: 1 });
     const isContinued = async (): Promise<boolean> => {
       const { status, messages } = await loadSnapshot(url, copyId);
       return status === 'ended' && messages.some((each) => textOf(each).startsWith('One. Two.'));
@@ -174,5 +163,5 @@ describe('kill -9 of the API between what it stores and what it tells Temporal',
     const again = await fork();
     expect(again.status).toBe(201);
     expect((await again.json()) as OperatorForkReply).toMatchObject({ sessionId: copyId });
-  });
+  }, 60_000);
 });

@@ -1,4 +1,4 @@
-import { openAsked } from '../support/asked-chat.js';
+import { openAsked, type AskedChat } from '../support/asked-chat.js';
 import {
   callsOf,
   CLIENT_7,
@@ -32,24 +32,23 @@ beforeAll(async () => {
 });
 afterAll(() => proxy.close());
 
-/** Kills the worker with its undelivered messages and starts another one. */
-async function replaceWorker(): Promise<void> {
-  await product.kill9Worker();
-  proxy.cut();
-  await startWorker();
-}
-
 const countCharges = async (sessionId: string): Promise<number[]> =>
   Object.values(await chargesOf(product.redis, `${sessionId}:`));
 
-/** A page whose call takes effect, by the session's charges, as its worker dies. */
-interface Acting {
+interface Page {
   client: ChatClient;
   sessionId: string;
+  reply: Promise<void>;
+}
+
+function open(agent: LabAgent, ...script: object[]): Page {
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url: product.url, sessionId, agent });
+  return { client, sessionId, reply: client.chat.sendMessage(toScript(...script)) };
 }
 
 /** Expects the call to have one effect, and the page to show this. */
-async function expectOnce({ client, sessionId }: Acting, call: object): Promise<void> {
+async function expectOnce({ client, sessionId }: Omit<Page, 'reply'>, call: object): Promise<void> {
   const { url } = product;
   await untilRests(client, url);
   expect(callsOf(client.chat.lastMessage)).toMatchObject([call]);
@@ -58,25 +57,29 @@ async function expectOnce({ client, sessionId }: Acting, call: object): Promise<
   await expectStoredAsShown(client, url, sessionId);
 }
 
-describe('a call whose worker dies', () => {
-  const made = (): Promise<void> => proxy.parkAt('lab:charges', 'after');
-  const transferred = { state: 'output-available', output: { transferred: 5 } };
+const remember = (key: string): object => ({
+  tool: 'remember',
+  id: key,
+  args: { key, value: `${key} remembered` },
+});
 
-  it('as it takes effect has it once, and its result if it can verify that', async () => {
-    const { url } = product;
-    const charged = await openAsked(url, { calls: [charge('c1')] });
-    const openTransfer = (agent: LabAgent): Acting & { reply: Promise<void> } => {
-      const sessionId = newSessionId();
-      const client = openChat(CLIENT_7, { url, sessionId, agent });
-      const transfer = { tool: 'transfer', id: 't1', args: { amount: 5 } };
-      return { client, sessionId, reply: client.chat.sendMessage(toScript({ calls: [transfer] })) };
-    };
-    const untilMade = async ({ sessionId }: Acting): Promise<void> => {
+describe('calls whose worker dies', () => {
+  const made = (): Promise<void> => proxy.parkAt('lab:charges', 'after');
+  let charged: AskedChat;
+  /** Calls that can verify their effect: one had it as the worker died, the other had not. */
+  let transfers: Page[];
+  let besides: Page;
+
+  // One kill hits all of them.
+  beforeAll(async () => {
+    charged = await openAsked(product.url, { calls: [charge('c1')] });
+    const transfer = { calls: [{ tool: 'transfer', id: 't1', args: { amount: 5 } }] };
+    const untilMade = async ({ sessionId }: Pick<Page, 'sessionId'>): Promise<void> => {
       await until('the effect', async () => (await countCharges(sessionId))[0] === 1);
     };
-    // One kill hits all three; calls take effect over a connection of their own.
+    // Calls take effect over connections of their own.
     let sprung = made();
-    const after = openTransfer('lab-leg');
+    const after = open('lab-leg', transfer);
     await sprung;
     await untilMade(after);
     sprung = made();
@@ -84,64 +87,61 @@ describe('a call whose worker dies', () => {
     await sprung;
     await untilMade(charged);
     sprung = proxy.parkAt('lab:charges', 'before');
-    const before = openTransfer('lab');
+    const before = open('lab', transfer);
     await sprung;
     expect(await countCharges(before.sessionId)).toEqual([]);
-    await replaceWorker();
+    transfers = [before, after];
+    // Redis stores the second call's first patch but never its result.
+    sprung = proxy.holdAt('"toolName":"remember","result":{"remembered":"lost"}', 'before');
+    besides = open(
+      'lab-leg',
+      { calls: [remember('first')] },
+      { calls: [remember('kept'), remember('too')] },
+      { calls: [remember('lost'), { tool: 'echo', id: 'e', args: { value: 1 } }] },
+    );
+    await sprung;
+    await product.kill9Worker();
+    // Undelivered messages die with the worker.
+    proxy.cut();
+    await startWorker();
+  }, 60_000);
 
+  it('as they take effect have it once, and their result if they can verify that', async () => {
     await expectOnce(charged, {
       state: 'output-error',
       errorText: expect.stringContaining('not known'),
     });
-    for (const each of [before, after]) {
+    for (const each of transfers) {
       await each.reply;
-      await expectOnce(each, transferred);
+      await expectOnce(each, { state: 'output-available', output: { transferred: 5 } });
     }
   });
-});
 
-const remember = (key: string): object => ({
-  tool: 'remember',
-  id: key,
-  args: { key, value: `${key} remembered` },
-});
-
-it('of calls side by side whose worker dies, those that were settled leave their changes', async () => {
-  const { url } = product;
-  const sessionId = newSessionId();
-  const client = openChat(CLIENT_7, { url, sessionId, agent: 'lab-leg' });
-  // Redis stores the second call's first patch but never its result.
-  const sprung = proxy.holdAt('"toolName":"remember","result":{"remembered":"lost"}', 'before');
-  const reply = client.chat.sendMessage(
-    toScript(
-      { calls: [remember('first')] },
-      { calls: [remember('kept'), remember('too')] },
-      { calls: [remember('lost'), { tool: 'echo', id: 'e', args: { value: 1 } }] },
-    ),
-  );
-  await sprung;
-  await replaceWorker();
-  await reply;
-  await untilRests(client, url);
-  expect(client.reply()).toBe('done');
-  expect(
-    callsOf(client.chat.lastMessage).map(({ toolCallId, state }) => [toolCallId, state]),
-  ).toEqual([
-    ['first', 'output-available'],
-    ['kept', 'output-available'],
-    ['too', 'output-available'],
-    ['lost', 'output-error'],
-    ['e', expect.stringMatching(/^output/)],
-  ]);
-  const { state } = await loadSnapshot(url, sessionId);
-  expect(state).toEqual({
-    memory: {
-      first: 'first remembered',
-      kept: 'kept remembered',
-      too: 'too remembered',
-    },
+  it('side by side, leave the changes of those that were settled', async () => {
+    const { url } = product;
+    const { client, sessionId, reply } = besides;
+    await reply;
+    await untilRests(client, url);
+    expect(client.reply()).toBe('done');
+    expect(
+      callsOf(client.chat.lastMessage).map(({ toolCallId, state }) => [toolCallId, state]),
+    ).toEqual([
+      ['first', 'output-available'],
+      ['kept', 'output-available'],
+      ['too', 'output-available'],
+      ['lost', 'output-error'],
+      ['e', expect.stringMatching(/^output/)],
+    ]);
+    const { state } = await loadSnapshot(url, sessionId);
+    expect(state).toEqual({
+      memory: {
+        first: 'first remembered',
+        kept: 'kept remembered',
+        too: 'too remembered',
+      },
+    });
+    await expectStoredAsShown(client, url, sessionId);
   });
-  await expectStoredAsShown(client, url, sessionId);
 });
 
 /** Silence of the model, ms: far longer than a stop takes. */

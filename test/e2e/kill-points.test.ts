@@ -257,15 +257,13 @@ const EVERYWHERE = (['before', 'after'] as const).flatMap((when) => [
     [2, 4, 6, 8, 10, 12].map((nth) => ({ scenario, point: { wire: 'redis' as const, nth, when } })),
   ),
 ]);
-/** First claim and text, an effect, a poll, a completion, a hand-over of each kind, a sub-agent. */
+/** A call of a sub-agent, a poll, a completion, and a hand-over of each kind. */
 const CHOSEN: Pick<Row, 'scenario' | 'point'>[] = [
-  { scenario: WHOLE_TURN, point: { wire: 'redis', nth: 4, when: 'before' } },
-  { scenario: WHOLE_TURN, point: { wire: 'redis', nth: 19, when: 'after' } },
+  { scenario: WHOLE_TURN, point: { wire: 'redis', nth: 40, when: 'before' } },
   { scenario: WHOLE_TURN, point: { wire: 'temporal', nth: 18, when: 'before' } },
   { scenario: WHOLE_TURN, point: { wire: 'temporal', nth: 41, when: 'after' } },
   { scenario: RESUMED, point: { wire: 'redis', nth: 10, when: 'before' } },
   { scenario: QUEUED, point: { wire: 'redis', nth: 6, when: 'after' } },
-  { scenario: WHOLE_TURN, point: { wire: 'redis', nth: 40, when: 'before' } },
 ];
 
 /** `npm run kill -- --all` tries every kill point with both agents, `npm test` a few in turn. */
