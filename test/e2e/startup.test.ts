@@ -9,7 +9,7 @@ import { openTestStores, sharedRedisUrl } from '../support/test-stores.js';
 /** A port on which nothing listens. */
 const NOWHERE = 1;
 const ROLES = ['api', 'worker'] as const;
-const HELIX_TIMES = JSON.stringify({ serverMs: 4_000 } satisfies Partial<Times>);
+const HELIX_TIMES = JSON.stringify({ serverMs: 2_000 } satisfies Partial<Times>);
 
 interface Case {
   server: string;
@@ -38,7 +38,7 @@ function expectSentence({ code, output, ms }: Ending, words: string[]): void {
   expect(code).toBe(1);
   for (const word of words) expect(output).toContain(word);
   expect(output).not.toMatch(/^\s+at /m);
-  // The process waits 4 s and takes 2 s to find the reason; other tests slow the machine.
+  // The process waits 2 s and takes 1 s to find the reason; other tests slow the machine.
   expect(ms).toBeLessThan(45_000);
 }
 
