@@ -1,9 +1,7 @@
-import { workflowIdOf } from '../../protocol/ids.js';
 import type { OperatorRunDetail } from '../../protocol/operator.js';
 import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge, delegate } from '../support/lab-calls.js';
 import { readOperator } from '../support/lab-run.js';
-import { postJson } from '../support/post-json.js';
 import { newSessionId, openTemporal, startProduct, type Product } from '../support/product.js';
 import {
   startSpanReceiver,
@@ -173,7 +171,7 @@ describe('traces', () => {
   }
 
   it.each(LAB_AGENTS)(
-    'a run of %s with a tool, an approval, a killed worker and a sub-agent is one trace per leg',
+    'a run of %s with a tool, an approval and a killed worker is one trace per leg',
     async (agent) => {
       const { sessionId = '', askedAt = 0, answeredAt = 0 } = killed.get(agent) ?? {};
       const spans = await untilTraced(sessionId, 'completed');
@@ -252,31 +250,6 @@ describe('traces', () => {
       expect(above?.name).toBe('invoke_agent lab');
     }
     await expectUsageOf(sessionId, spans);
-  });
-
-  it('a run that is stopped while it waits, or speaks, is traced once', async () => {
-    await oneWorker();
-    const stop = async (sessionId: string): Promise<void> => {
-      const { status } = await postJson(`${product.url}/api/chat/${sessionId}/stop`, {});
-      expect(status).toBe(202);
-      await until('it is stopped', async () => (await statusOf(sessionId)) === 'interrupted');
-      const runId = (await storedRecord(product.redis, sessionId))?.run.id ?? '';
-      await temporal.workflow.getHandle(workflowIdOf(runId)).result();
-    };
-    const waiting = newSessionId();
-    await (
-      await post(waiting, [{ calls: [charge('c1', 5)] }])
-    ).done;
-    await untilTraced(waiting, 'waiting_approval');
-    await stop(waiting);
-    const speaking = newSessionId();
-    const reader = await post(speaking, [{ say: 'a'.repeat(400), deltas: 400, everyMs: 50 }]);
-    await until('it speaks', () => reader.text().length > 3);
-    await stop(speaking);
-    expectWhole(await untilTraced(speaking, 'interrupted'));
-    for (const sessionId of [waiting, speaking]) {
-      expect(spansOf(sessionId).filter(({ name }) => name === 'invoke_agent lab')).toHaveLength(1);
-    }
   });
 
   it('a log line of an activity names the trace of its leg', async () => {

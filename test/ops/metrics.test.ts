@@ -145,9 +145,9 @@ describe('metrics of a worker', () => {
       const known = { tool: 'echo', id: 't1', args: { value: 'x' } };
       return play(newSessionId(), [{ calls: [known, invented] }, { say: 'ok' }], 'lab-leg');
     };
-    for (let n = 0; n < 3; n += 1) await converse();
+    for (let n = 0; n < 2; n += 1) await converse();
     const before = await scrapeOf('worker');
-    for (let n = 0; n < 5; n += 1) await converse();
+    for (let n = 0; n < 3; n += 1) await converse();
     const after = await scrapeOf('worker');
     const fresh = after.series.filter((series) => !before.series.includes(series));
     // A few of Temporal's own metrics may appear late, and sweeps find what a busy machine loses.
