@@ -6,7 +6,12 @@ export async function findBarriers(page: Page): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
     const { axe: inPage } = globalThis as unknown as { axe: typeof axe };
-    const { violations } = await inPage.run({ resultTypes: ['violations'] });
+    const { violations } = await inPage.run({
+      resultTypes: ['violations'],
+      preload: false,
+      iframes: false,
+      selectors: false,
+    });
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
   });
 }

@@ -11,6 +11,10 @@ import { until } from './until.js';
 
 let shared: Promise<Browser> | undefined;
 let sharedWindow: Promise<BrowserContext> | undefined;
+/** Pages of the shared window that no test uses: a new page costs twice as much as an idle one. */
+const idle: Page[] = [];
+
+const VIEWPORT = { width: 1280, height: 800 };
 
 /** Shares one Chromium among all files of this process; each file's windows close with the file. */
 export async function shareBrowser(): Promise<Browser> {
@@ -41,6 +45,8 @@ function launch(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      // Pages of one process compile the page's code once.
+      '--renderer-process-limit=1',
     ],
   });
 }
@@ -50,14 +56,13 @@ export interface Tab {
   readonly page: Page;
   at: (testId: string) => Locator;
   click: (testId: string) => Promise<void>;
-  /** Closes the page. Throws if its code had errors. */
+  /** Ends what the page shows. Throws if its code had errors. */
   leave: () => Promise<void>;
 }
 
 /** Opens a window that asks for reduced motion: animations are redrawn even when nobody looks. */
 export async function openWindow(): Promise<BrowserContext> {
-  const viewport = { width: 1280, height: 800 };
-  return (await shareBrowser()).newContext({ viewport, reducedMotion: 'reduce' });
+  return (await shareBrowser()).newContext({ viewport: VIEWPORT, reducedMotion: 'reduce' });
 }
 
 /** Opens the pages of all files in one window, since a window costs more than three pages. */
@@ -72,13 +77,37 @@ async function shareWindow(): Promise<BrowserContext> {
   return sharedWindow;
 }
 
+/** Takes an idle page as if it were new. */
+async function takePage(): Promise<Page> {
+  const window = await shareWindow();
+  const page = idle.pop();
+  if (page === undefined || page.isClosed()) return window.newPage();
+  await page.setViewportSize(VIEWPORT);
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+  return page;
+}
+
+/** Ends what a page shows, at an address of the same site, which needs no other process. */
+async function putBack(page: Page): Promise<void> {
+  page.removeAllListeners();
+  try {
+    await page.goto(new URL('/healthz', page.url()).href);
+    idle.push(page);
+  } catch {
+    await page.close();
+  }
+}
+
 /**
- * Shows an address in a new page. Pages of one window share six connections to a server, and a busy
+ * Shows an address in a page. Pages of one window share six connections to a server, and a busy
  * chat needs two, so pages that are busy at the same time need their own windows.
  */
-export async function openTab(url: string, window = shareWindow()): Promise<Tab> {
-  const page = await (await window).newPage();
-  atEndOfFile(() => page.close());
+export async function openTab(url: string, window?: Promise<BrowserContext>): Promise<Tab> {
+  const page = await (window === undefined ? takePage() : (await window).newPage());
+  let isLeft = false as boolean;
+  atEndOfFile(async () => {
+    if (!isLeft) await page.close();
+  });
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(error.message));
   await page.goto(url);
@@ -88,9 +117,10 @@ export async function openTab(url: string, window = shareWindow()): Promise<Tab>
     at,
     click: (testId) => at(testId).click(),
     leave: async () => {
+      isLeft = true;
       // A request that a test answers may still be open.
       await page.unrouteAll({ behavior: 'ignoreErrors' });
-      await page.close();
+      await (window === undefined ? putBack(page) : page.close());
       if (faults.length > 0) throw new Error(`The page's code failed: ${faults.join('; ')}`);
     },
   };
@@ -129,7 +159,7 @@ export async function openPage(
   url: string,
   sessionId = newSessionId(),
   agent = 'lab',
-  window = shareWindow(),
+  window?: Promise<BrowserContext>,
 ): Promise<ChatPage> {
   const tab = await openTab(`${url}/?session=${sessionId}&agent=${agent}`, window);
   const { at, page } = tab;
