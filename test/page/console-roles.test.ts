@@ -1,6 +1,7 @@
 import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
+import { ask } from '../support/lab-run.js';
 import { openConsole, type ConsolePage } from '../support/page-driver.js';
 import { createSignIn, json, outcome, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
@@ -15,12 +16,19 @@ const signIn = createSignIn(() => product.url);
 const open: (() => Promise<void>)[] = [];
 let sessionId: string;
 
-beforeAll(async () => {
-  sessionId = newSessionId();
+const REFUND = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
+
+/** Asks as a customer without a role; returns the conversation's id. */
+async function askAsCora(agent: 'support' | 'lab', content: string): Promise<string> {
+  const id = newSessionId();
   const cora = await signIn('cora', TENANT);
-  const text = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
-  const message = { id: 'u1', role: 'user', content: text };
-  await (await cora.post(`chat/${sessionId}`, { message })).text();
+  const message = { id: 'u1', role: 'user', content };
+  await (await cora.post(`chat/${id}?agent=${agent}`, { message })).text();
+  return id;
+}
+
+beforeAll(async () => {
+  sessionId = await askAsCora('support', REFUND);
 }, 60_000);
 afterAll(async () => {
   for (const close of open) await close();
@@ -87,13 +95,22 @@ it('someone without a role, of another tenant, or whose sign-in has expired read
   for (const each of [unnamed, other, expired]) await each.leave();
 });
 
+it('the owner of a conversation, who has no role, may follow a link to its question; another customer is shown nothing', async () => {
+  const id = await askAsCora('lab', JSON.stringify({ script: [ask('charge', { amount: 5 })] }));
+  const link = `/console/waiting/${id}`;
+  const other = await openAs(await signToken('nora', TENANT), link);
+  expect(await other.at('problem').textContent()).toBe(
+    'This conversation does not exist, or is not yours to see.',
+  );
+  expect(await other.at('question').count()).toBe(0);
+  const owner = await openAs(await signToken('cora', TENANT), link);
+  await owner.click('deny');
+  await owner.at('empty').waitFor();
+  for (const each of [other, owner]) await each.leave();
+});
+
 it('who began a run again withdraws what it asks, and may not approve it', async () => {
-  const id = newSessionId();
-  const cora = await signIn('cora', TENANT);
-  const text = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
-  await (
-    await cora.post(`chat/${id}`, { message: { id: 'u1', role: 'user', content: text } })
-  ).text();
+  const id = await askAsCora('support', REFUND);
   const olga = await signIn('olga', TENANT, 'operator');
   const asking = async () =>
     (await json<OperatorWaiting>(olga.get(`operator/waiting?session=${id}`))).sessions[0]?.run;

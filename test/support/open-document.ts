@@ -8,13 +8,20 @@ const names = [
   'HTMLIFrameElement',
   'Node',
   'navigator',
+  'location',
+  'history',
+  'Event',
+  'ResizeObserver',
 ] as const;
-const node = Object.getOwnPropertyDescriptor(globalThis, 'navigator');
+const ofNode = names.flatMap((name) => {
+  const own = Object.getOwnPropertyDescriptor(globalThis, name);
+  return own === undefined ? [] : [[name, own] as const];
+});
 
 // React listens to typing only if there is a document when it is loaded.
 openDocument();
 
-/** Gives React a document in a process that has none. Web APIs that Node has stay Node's. */
+/** Gives React a document in a process that has none. Other web APIs that Node has stay Node's. */
 export function openDocument(): Window {
   if ('document' in globalThis) return dom;
   for (const name of names) {
@@ -29,7 +36,7 @@ export function openDocument(): Window {
     for (const name of [...names, 'addEventListener', 'removeEventListener']) {
       Reflect.deleteProperty(globalThis, name);
     }
-    if (node !== undefined) Object.defineProperty(globalThis, 'navigator', node);
+    for (const [name, own] of ofNode) Object.defineProperty(globalThis, name, own);
   });
   return dom;
 }

@@ -128,16 +128,17 @@ export async function openTab(url: string, window?: Promise<BrowserContext>): Pr
 
 /** The console as an operator sees it. */
 export interface ConsolePage extends Tab {
-  /** Shows another address of the console. */
+  /** Shows another address of the console, as a link does. */
   open: (address: string) => Promise<void>;
 }
 
 export async function openConsole(url: string, address = '/console'): Promise<ConsolePage> {
   const tab = await openTab(url + address);
-  const open = async (to: string): Promise<void> => {
-    await tab.page.goto(url + to);
-    await tab.page.locator('h1').waitFor();
-  };
+  const open = (to: string): Promise<void> =>
+    tab.page.evaluate((next) => {
+      history.pushState(null, '', next);
+      dispatchEvent(new PopStateEvent('popstate'));
+    }, to);
   await tab.page.locator('h1').waitFor();
   return { ...tab, open };
 }

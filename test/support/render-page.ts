@@ -7,6 +7,10 @@ import { createRoot } from 'react-dom/client';
 export interface OpenPage {
   show: (element: ReactElement) => void;
   type: (testId: string, text: string) => void;
+  click: (testId: string) => void;
+  /** Text of the first element; undefined without one. */
+  textOf: (testId: string) => string | undefined;
+  count: (testId: string) => number;
   valueOf: (testId: string) => string;
   /** Returns the reason why a browser would not submit the form. */
   faultOf: (testId: string) => string;
@@ -48,6 +52,12 @@ export function openPage(): OpenPage {
       });
       flushSync(() => undefined);
     },
+    click: (testId) => {
+      flushSync(() => find(testId).click());
+      flushSync(() => undefined);
+    },
+    textOf: (testId) => host.querySelector(`[data-testid="${testId}"]`)?.textContent ?? undefined,
+    count: (testId) => host.querySelectorAll(`[data-testid="${testId}"]`).length,
     valueOf: (testId) => find(testId).value,
     faultOf: (testId) => find(testId).validationMessage,
     close,

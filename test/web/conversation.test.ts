@@ -67,11 +67,13 @@ describe('a conversation', () => {
     expect(server.named('GET stream')[0]?.headers.get('x-resume-from-sequence')).toBe('42');
   });
 
-  it('a conversation does not take a response without a finish for complete', async () => {
-    const server = new WireServer().on(
-      'POST',
-      reply(new Wire().send(...spoken('msg-1', 'Half', false)).end()),
-    );
+  it.each([
+    ['ends without a finish', '', false],
+    ['turns to garbage', '\u0000\n\n<html>data: {"type":', false],
+    ['has garbage between two parts', 'data: <html>\n\n', true],
+  ])('a conversation does not take a response that %s for complete', async (_, rest, asks) => {
+    const half = new Wire().send(...spoken('msg-1', 'Half', false)).sendText(rest);
+    const server = new WireServer().on('POST', reply(half.end()));
     const whole: UIMessage = {
       id: 'msg-1',
       role: 'assistant',
@@ -80,6 +82,10 @@ describe('a conversation', () => {
     server.on('GET snapshot', () => Response.json(snapshot('ended', [...taken(server), whole])));
     const conversation = await openConversation(server);
     conversation.send('Hello');
+    if (asks) {
+      await eventually(() => conversation.page.get().notice?.retry === true);
+      conversation.retry();
+    }
     await eventually(() => shown(conversation).includes('assistant: Half and half'));
     await atRest(conversation);
     expect(shown(conversation)).toEqual(['user: Hello', 'assistant: Half and half']);

@@ -19,9 +19,11 @@ export class Wire {
   }
 
   send(...chunks: (UIMessageChunk | SessionEvent)[]): this {
-    for (const chunk of chunks) {
-      this.#controller?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`));
-    }
+    return this.sendText(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(''));
+  }
+
+  sendText(text: string): this {
+    this.#controller?.enqueue(new TextEncoder().encode(text));
     return this;
   }
 

@@ -56,7 +56,7 @@ it('a message in Slack has link buttons only, and its content mentions no one', 
         type: 'actions',
         elements: [
           { type: 'button', url: 'https://page.test/api/decide?token=t', style: 'primary' },
-          { type: 'button', url: 'https://page.test/?session=s-1' },
+          { text: { text: 'Open question' }, url: 'https://page.test/?session=s-1' },
         ],
       },
     ],

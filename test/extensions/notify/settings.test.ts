@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { parseEnv } from '../../../config/env.js';
 import {
   approverIn,
@@ -58,6 +59,18 @@ describe('receivers', () => {
       [false, true],
     );
     expect(wants(next, 'approval.requested', '')).toBe(false);
+  });
+
+  it('the example with channels of Slack asks the desk, and escalates to those on call', () => {
+    const example = new URL('../../../examples/approvals-slack/receivers.json', import.meta.url);
+    const receivers = JSON.parse(readFileSync(example, 'utf8')) as ReceiverInput[];
+    const [desk, onCall] = toNotifySettings({ receivers }).receivers as [never, never];
+    for (const [type, gets] of [
+      ['approval.requested', [true, false]],
+      ['approval.escalated', [false, true]],
+    ] as const) {
+      expect([wants(desk, type, 'acme'), wants(onCall, type, 'acme')]).toEqual(gets);
+    }
   });
 
   it('a receiver of one tenant gets nothing of another', () => {
