@@ -31,6 +31,7 @@ export const SUB = childPartOf(RUNS.sub.sessionId);
 
 export function factsOf(data: Data): Facts {
   const tree = treeOf(data);
+  const nexts = new Map<RunName, Next>();
   const sessions = [tree.conversation, tree.session(SUB)];
   const [record, sub] = sessions.map((session) => toRecord(session, 0));
   const index = [...(fieldsOf(data, '', 'index') ?? [])];
@@ -46,9 +47,14 @@ export function factsOf(data: Data): Facts {
     owners: new Map([...ownersIn(data, ''), ...ownersIn(data, SUB)]),
     textOf: (writer) => textsByWriter(data.log).get(writer) ?? '',
     nextOf: (run) => {
-      const { sessionId, runId } = RUNS[run];
-      // A tree caches all that it reads and there are many records, so it is not kept.
-      return nextOf(treeOf(data).session(childPartOf(sessionId)), runId, { lists: true });
+      let next = nexts.get(run);
+      if (next === undefined) {
+        const { sessionId, runId } = RUNS[run];
+        // A tree caches all that it reads and there are many records, so it is not kept.
+        next = nextOf(treeOf(data).session(childPartOf(sessionId)), runId, { lists: true });
+        nexts.set(run, next);
+      }
+      return next;
     },
   };
 }
