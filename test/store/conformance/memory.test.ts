@@ -5,5 +5,4 @@ storeConformance({
   open: () => Promise.resolve({ ...createMemoryStores(), close: () => Promise.resolve() }),
   describe,
   it,
-  runs: 100,
 });

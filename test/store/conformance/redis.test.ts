@@ -1,5 +1,5 @@
 import { storeConformance } from '../../../store/conformance/index.js';
-import { createRedisStores } from '../../../store/redis/index.js';
+import { createRedisStores, type RedisStores } from '../../../store/redis/index.js';
 import { startOneNodeCluster } from '../../support/redis-cluster.js';
 import type { RedisProcess } from '../../support/redis-process.js';
 import { createRedisUser } from '../../support/redis-user.js';
@@ -19,10 +19,27 @@ beforeAll(async () => {
   node = await startOneNodeCluster();
   ({ url } = await node.ask((redis) => createRedisUser(redis, prefix)));
 });
-afterAll(() => node.close());
+afterAll(async () => {
+  await Promise.all(connected.map((stores) => stores.close()));
+  await node.close();
+});
 
+const connected: RedisStores[] = [];
+const unused: RedisStores[] = [];
+
+/** Opens stores with the connections of an earlier case, if no other case uses them. */
 async function open() {
+  const stores = unused.pop() ?? (await connect());
+  const close = (): Promise<void> => {
+    unused.push(stores);
+    return Promise.resolve();
+  };
+  return { ...stores, close };
+}
+
+async function connect(): Promise<RedisStores> {
   const stores = createRedisStores({ url, whenAway: 'wait', prefix });
+  connected.push(stores);
   await until('Redis answers', () => answers(stores));
   return stores;
 }

@@ -65,13 +65,7 @@ async function says(state: string): Promise<boolean> {
 }
 
 describe('on a cluster of three nodes', () => {
-  it('stores that are closed while they connect let their process end', async () => {
-    const script = fileURLToPath(new URL('./open-and-close.mjs', import.meta.url));
-    // `execFile` rejects if the process has to be killed.
-    await promisify(execFile)(process.execPath, [script, cluster.url], { timeout: 15_000 });
-  });
-
-  it.each([0, 1, 2])('a session on node %i goes its whole way', async (node) => {
+  it.concurrent.each([0, 1, 2])('a session on node %i goes its whole way', async (node) => {
     // This user has only the documented rights.
     const url = await createClusterUser(cluster, 'hx');
     const worker = await openStores(url, 'worker');
@@ -94,50 +88,62 @@ describe('on a cluster of three nodes', () => {
     expect((await api.settings()).warnings).toEqual([]);
   });
 
-  it('followers of all nodes lose nothing when their subscriptions are cut', async () => {
-    const worker = await openStores(cluster.url, 'worker');
-    const api = await openStores(cluster.url, 'api');
-    const speakers = await Promise.all([0, 1, 2].map((n) => openSpeaker(worker, sessionOn(n))));
-    const followers = speakers.map(({ session }) =>
-      startFollower(api.streamManager, session.id, 0),
-    );
-    const sent = words(200);
-    for (const [n, word] of sent.entries()) {
-      await Promise.all(speakers.map(({ say }) => say(word)));
-      if (n % 60 === 30) {
-        for (const { ask } of cluster.nodes) {
-          await ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
+  it.concurrent(
+    'followers of all nodes lose nothing when their subscriptions are cut',
+    async () => {
+      const worker = await openStores(cluster.url, 'worker');
+      const api = await openStores(cluster.url, 'api');
+      const speakers = await Promise.all([0, 1, 2].map((n) => openSpeaker(worker, sessionOn(n))));
+      const followers = speakers.map(({ session }) =>
+        startFollower(api.streamManager, session.id, 0),
+      );
+      const sent = words(200);
+      for (const [n, word] of sent.entries()) {
+        await Promise.all(speakers.map(({ say }) => say(word)));
+        if (n % 60 === 30) {
+          for (const { ask } of cluster.nodes) {
+            await ask((redis) => redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub'));
+          }
         }
       }
-    }
-    for (const follower of followers) {
-      await until('all has come', () => follower.entries.length >= sent.length);
-      await follower.stop();
-      expect(textIn(follower.entries)).toBe(sent.join(''));
-      expect(sequences(follower)).toEqual(sent.map((_, n) => n + 1));
-    }
-  });
+      for (const follower of followers) {
+        await until('all has come', () => follower.entries.length >= sent.length);
+        await follower.stop();
+        expect(textIn(follower.entries)).toBe(sent.join(''));
+        expect(sequences(follower)).toEqual(sent.map((_, n) => n + 1));
+      }
+    },
+  );
 
-  it('a slot that moves to another node takes its writer and followers along', async () => {
-    const worker = await openStores(cluster.url, 'worker');
-    const api = await openStores(cluster.url, 'api');
-    const { session, say } = await openSpeaker(worker, sessionOn(0));
-    const follower = startFollower(api.streamManager, session.id, 0);
-    await say('first ');
-    await until('it is live', () => follower.entries.length === 1);
-    const sent = words(300);
-    const speaking = say(...sent);
-    await until('the writer is in the middle', () => follower.entries.length > 50);
-    const [from, to, other] = cluster.nodes;
-    await migrateSlot(slotOf(session.id), { from, to, others: [other] });
-    await speaking;
-    await until('all has come', () => follower.entries.length >= sent.length + 1);
-    await until('it is subscribed at the new owner', () => hasNode(1, session.id));
-    await say('last');
-    await until('the last has come', () => follower.entries.length >= sent.length + 2);
-    await follower.stop();
-    expect(textIn(follower.entries)).toBe(`first ${sent.join('')}last`);
-    expect(await to.ask((redis) => redis.exists(`hx:{${session.id}}:stream`))).toBe(1);
+  it.concurrent(
+    'a slot that moves to another node takes its writer and followers along',
+    async () => {
+      const worker = await openStores(cluster.url, 'worker');
+      const api = await openStores(cluster.url, 'api');
+      const { session, say } = await openSpeaker(worker, sessionOn(0));
+      const follower = startFollower(api.streamManager, session.id, 0);
+      await say('first ');
+      await until('it is live', () => follower.entries.length === 1);
+      const sent = words(300);
+      const speaking = say(...sent);
+      await until('the writer is in the middle', () => follower.entries.length > 50);
+      const [from, to, other] = cluster.nodes;
+      await migrateSlot(slotOf(session.id), { from, to, others: [other] });
+      await speaking;
+      await until('all has come', () => follower.entries.length >= sent.length + 1);
+      await until('it is subscribed at the new owner', () => hasNode(1, session.id));
+      await say('last');
+      await until('the last has come', () => follower.entries.length >= sent.length + 2);
+      await follower.stop();
+      expect(textIn(follower.entries)).toBe(`first ${sent.join('')}last`);
+      expect(await to.ask((redis) => redis.exists(`hx:{${session.id}}:stream`))).toBe(1);
+    },
+  );
+
+  it('stores that are closed while they connect let their process end', async () => {
+    const script = fileURLToPath(new URL('./open-and-close.mjs', import.meta.url));
+    // `execFile` rejects if the process has to be killed.
+    await promisify(execFile)(process.execPath, [script, cluster.url], { timeout: 15_000 });
   });
 
   it('a node that is killed and comes back leaves no gap and no double', async () => {

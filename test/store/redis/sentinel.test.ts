@@ -6,78 +6,84 @@ import { openSpeaker, words } from '../../support/speaker.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
 import { until } from '../../support/until.js';
 
-let pair: SentinelPair;
+const pairs: SentinelPair[] = [];
 
-beforeEach(async () => {
-  pair = await startSentinelPair();
-});
-
-afterEach(async () => {
+afterAll(async () => {
   await closeStores();
-  await pair.close();
+  await Promise.all(pairs.map((pair) => pair.close()));
 });
 
-async function untilReplicated(sessionId: string, sequence: number): Promise<void> {
-  await until('the replica has all', () =>
-    pair.replica.ask(
-      async (redis) => Number(await redis.hget(`hx:{${sessionId}}:root`, 'seq')) >= sequence,
-    ),
-  );
+async function startPair(): Promise<SentinelPair> {
+  const pair = await startSentinelPair();
+  pairs.push(pair);
+  return pair;
 }
 
 describe('behind Sentinels, when the master is killed', () => {
-  it('the writer continues or is refused, and no follower differs from the new log', async () => {
-    const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
-    const { session, writer } = await openSpeaker(worker);
-    const follower = startFollower(api.streamManager, session.id, 0);
-    let known = 0;
-    let batch = 0;
-    const speak = async (text: string): Promise<string> => {
-      const result = await session.say(writer, (batch += 1), text, known);
-      if (result.kind === 'appended') known = result.sequence;
-      return result.kind;
-    };
-    for (const word of words(100)) await speak(word);
-    await until('the follower has them', () => follower.entries.length === 100);
-    const speaking = (async () => {
-      for (const word of words(2_000, 100)) {
-        const kind = await speak(word);
-        if (kind !== 'appended') return kind;
+  it.concurrent(
+    'the writer continues or is refused, and no follower differs from the new log',
+    async () => {
+      const pair = await startPair();
+      const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
+      const { session, writer } = await openSpeaker(worker);
+      const follower = startFollower(api.streamManager, session.id, 0);
+      let known = 0;
+      let batch = 0;
+      const speak = async (text: string): Promise<string> => {
+        const result = await session.say(writer, (batch += 1), text, known);
+        if (result.kind === 'appended') known = result.sequence;
+        return result.kind;
+      };
+      for (const word of words(100)) await speak(word);
+      await until('the follower has them', () => follower.entries.length === 100);
+      const speaking = (async () => {
+        for (const word of words(2_000, 100)) {
+          const kind = await speak(word);
+          if (kind !== 'appended') return kind;
+        }
+        return 'appended';
+      })();
+      await until('the writer is in the middle', () => follower.entries.length > 300);
+      await pair.master.kill9();
+      const outcome = await speaking;
+      expect(['appended', 'rewound']).toContain(outcome);
+
+      const log = await drive(worker, session.id).log();
+      if (follower.entries.length > log.length) {
+        await expect(follower.ended).rejects.toMatchObject({ code: 'rewound' });
+      } else {
+        await until('it has the new log', () => follower.entries.length >= log.length);
+        await follower.stop();
+        expect(follower.entries).toEqual(log);
       }
-      return 'appended';
-    })();
-    await until('the writer is in the middle', () => follower.entries.length > 300);
-    await pair.master.kill9();
-    const outcome = await speaking;
-    expect(['appended', 'rewound']).toContain(outcome);
+      if (outcome === 'appended') expect(textIn(log)).toBe(words(2_100).join(''));
+    },
+  );
 
-    const log = await drive(worker, session.id).log();
-    if (follower.entries.length > log.length) {
+  it.concurrent(
+    'what the replica had not got is noticed by the writer and by the follower',
+    async () => {
+      const pair = await startPair();
+      const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
+      const { session, say, writer } = await openSpeaker(worker);
+      const follower = startFollower(api.streamManager, session.id, 0);
+      await say(...words(10));
+      await until('the replica has all', () =>
+        pair.replica.ask(
+          async (redis) => Number(await redis.hget(`hx:{${session.id}}:root`, 'seq')) >= 10,
+        ),
+      );
+      const link = await startTcpProxy(pair.master.port);
+      await pair.replica.ask((redis) => redis.replicaof('127.0.0.1', link.port));
+      // From its next acknowledgement on, the replica receives nothing more from its master.
+      await link.holdAt('ACK', 'before');
+      await say(...words(10, 10));
+      await until('the follower is ahead', () => follower.entries.length === 20);
+      await pair.master.kill9();
+      expect(await session.say(writer, 21, 'x', 20)).toEqual({ kind: 'rewound' });
       await expect(follower.ended).rejects.toMatchObject({ code: 'rewound' });
-    } else {
-      await until('it has the new log', () => follower.entries.length >= log.length);
-      await follower.stop();
-      expect(follower.entries).toEqual(log);
-    }
-    if (outcome === 'appended') expect(textIn(log)).toBe(words(2_100).join(''));
-  });
-
-  it('what the replica had not got is noticed by the writer and by the follower', async () => {
-    const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
-    const { session, say, writer } = await openSpeaker(worker);
-    const follower = startFollower(api.streamManager, session.id, 0);
-    await say(...words(10));
-    await untilReplicated(session.id, 10);
-    const link = await startTcpProxy(pair.master.port);
-    await pair.replica.ask((redis) => redis.replicaof('127.0.0.1', link.port));
-    // From its next acknowledgement on, the replica receives nothing more from its master.
-    await link.holdAt('ACK', 'before');
-    await say(...words(10, 10));
-    await until('the follower is ahead', () => follower.entries.length === 20);
-    await pair.master.kill9();
-    expect(await session.say(writer, 21, 'x', 20)).toEqual({ kind: 'rewound' });
-    await expect(follower.ended).rejects.toMatchObject({ code: 'rewound' });
-    expect(textIn(await session.log())).toBe(words(10).join(''));
-    await link.close();
-  });
+      expect(textIn(await session.log())).toBe(words(10).join(''));
+      await link.close();
+    },
+  );
 });

@@ -1,6 +1,7 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { textChunk } from '../../../store/conformance/fixtures.js';
 import type { StreamManager } from '../../../store/log/stream-manager.js';
+import { createTail } from '../../../store/redis/tail/tail.js';
 import { textIn } from '../../support/session-driver.js';
 import { countSubscribers, startFollower } from '../../support/follower.js';
 import { openSpeaker } from '../../support/speaker.js';
@@ -26,14 +27,30 @@ describe('follow', () => {
   });
 
   it('a follower repairs a lost publish even if nothing follows', async () => {
-    const { stores, session, say } = await open();
-    const follower = startFollower(stores.streamManager, session.id, 0);
-    await say('a');
-    await until('it is live', () => follower.entries.length === 1);
-    await writeWithoutPublish(stores.redis, session.id, 2, 'b');
-    await until('the idle check found it', () => follower.entries.length === 2);
-    await follower.stop();
-    expect(textIn(follower.entries)).toBe('ab');
+    jest.useFakeTimers();
+    const message = { ...textChunk('a'), timestamp: 1 };
+    const entries: LogEntry[] = [];
+    const subscriber = {
+      on: () => undefined,
+      ssubscribe: () => Promise.resolve(),
+      sunsubscribe: () => Promise.resolve(),
+      ping: () => Promise.resolve(),
+      options: {},
+      status: 'ready',
+    };
+    const { follow } = createTail(subscriber, {
+      channelOf: (streamId) => streamId,
+      read: () => Promise.resolve({ entries, sequence: entries.length, server: '' }),
+      resolve: (_, published) => published,
+    });
+    const controller = new AbortController();
+    const next = follow('s', 0, controller.signal).next();
+    await jest.advanceTimersByTimeAsync(100);
+    entries.push({ sequence: 1, writer: 'm1', message });
+    await jest.advanceTimersByTimeAsync(4_000);
+    expect(await next).toMatchObject({ value: entries });
+    controller.abort();
+    jest.useRealTimers();
   });
 
   it('a follower reads the log as soon as its connection is back, without waiting for the idle check', async () => {
