@@ -58,7 +58,7 @@ describe('a model that goes silent', () => {
   it('now and then, but for less than the limit, is waited for', async () => {
     const { begin, step, model } = await harnessOf(async function* () {
       for (const part of says('a b c '.repeat(4))) {
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await new Promise((resolve) => setTimeout(resolve, 50));
         yield part;
       }
     }, 2_000);
