@@ -5,16 +5,17 @@ import { clients, PLAYS_ALL, type Client } from './clients.js';
 import { castOf, titleOf, type Scenario } from './scenario.js';
 import { approvals } from './scenarios/approvals.js';
 import { connections } from './scenarios/connections.js';
-import { withOwnKits, withStaticParts } from './scenarios/own-kits.js';
+import { SHARED, withOwnKits, withStaticParts } from './scenarios/own-kits.js';
 import { reloads } from './scenarios/reloads.js';
 import { turns } from './scenarios/turns.js';
 import { replies } from './scenarios/replies.js';
 import { openStage } from './stage.js';
 import { parseParts } from './wire-parts.js';
 
-// Real clients against the real product. All versions play a scenario at the same time, each in its
-// own conversation. Scenarios mostly wait for output, so several run concurrently.
-const LANES = 2;
+// Real clients against the real product. Each plays in a conversation of its own.
+
+/** Number of plays in progress at a time: they mostly wait for output. */
+const TOGETHER = 6;
 
 const STOCK = [...replies, ...approvals, ...reloads, ...connections, ...turns];
 const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];
@@ -22,60 +23,63 @@ const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];
 const STRICTEST = ['6.0.0', '7.0.0'];
 
 const product = useProduct();
-/** One browser per version and lane: showing a page again wakes all pages of its browser. */
-let lanes: Browser[][];
-
-beforeAll(async () => {
-  const starts = Array.from({ length: LANES }, () => Promise.all(clients.map(startBrowser)));
-  lanes = await Promise.all(starts);
-}, 60_000);
-afterAll(() => Promise.all(lanes.flat().map((browser) => browser.close())));
+const browsers = new Map<Client, Browser>();
 
 const KITS = [...new Set(SCENARIOS.map(({ kit }) => kit))];
 
-/** Returns the clients that play a scenario: all for stock pages, one in turn for other kits. */
-function playersOf(index: number): readonly Client[] {
-  const { kit } = SCENARIOS[index] ?? {};
-  if (PLAYS_ALL || kit === undefined || kit === 'stock') return clients;
+/** Returns the clients that play a scenario: all if versions differ in it or it is a basic one, else one in turn. */
+function playersOf({ kit, name, exceptions }: Scenario, index: number): readonly Client[] {
+  const isForAll = kit === 'stock' && (SHARED.has(name) || exceptions.length > 0);
+  if (PLAYS_ALL || isForAll) return clients;
   const nth = (index + KITS.indexOf(kit)) % clients.length;
   return clients.slice(nth, nth + 1);
 }
 
-const outcomes = new Map<number, Map<Client, Promise<void>>>();
+const plays = SCENARIOS.flatMap((scenario, index) =>
+  playersOf(scenario, index).map((client) => ({
+    title: `${scenario.name}: ${titleOf(scenario, client)}`,
+    scenario,
+    client,
+    outcome: Promise.resolve(),
+  })),
+);
 
-function begin(index: number): Promise<unknown> {
-  const scenario = SCENARIOS[index];
-  if (scenario === undefined) return Promise.resolve();
-  const browsers = lanes[index % LANES] ?? [];
-  const players = browsers.filter(({ client }) => playersOf(index).includes(client));
-  const begun =
-    outcomes.get(index) ??
-    new Map(players.map((browser) => [browser.client, play(scenario, browser, browsers)]));
-  outcomes.set(index, begun);
-  return Promise.allSettled(begun.values());
+beforeAll(async () => {
+  for (const browser of await Promise.all(clients.map(startBrowser))) {
+    browsers.set(browser.client, browser);
+  }
+  await playAll(({ scenario }) => scenario.isAlone === true, 1);
+  await playAll(({ scenario }) => scenario.isAlone !== true, TOGETHER);
+}, 900_000);
+afterAll(() => Promise.all([...browsers.values()].map((browser) => browser.close())));
+
+/** Begins the chosen plays in their order, and waits for their ends. */
+async function playAll(isChosen: (of: (typeof plays)[number]) => boolean, together: number) {
+  const left = plays.filter(isChosen).values();
+  const playInTurn = async (): Promise<void> => {
+    for (const of of left) {
+      of.outcome = play(of.scenario, of.client);
+      await Promise.allSettled([of.outcome]);
+    }
+  };
+  await Promise.all(Array.from({ length: together }, playInTurn));
 }
 
-describe.each(SCENARIOS.map((scenario, index) => ({ ...scenario, index })))('$name', (scenario) => {
-  const { index } = scenario;
-  beforeAll(async () => {
-    const [own] = Array.from({ length: LANES }, (_, ahead) => begin(index + ahead));
-    await own;
-  }, 240_000);
-
-  for (const client of playersOf(index)) {
-    it(titleOf(scenario, client), () => outcomes.get(index)?.get(client));
-  }
+it.each(plays)('$title', async (of) => {
+  await of.outcome;
 });
 
-async function play(scenario: Scenario, browser: Browser, browsers: Browser[]): Promise<void> {
+async function play(scenario: Scenario, client: Client): Promise<void> {
+  const browser = browsers.get(client);
+  if (browser === undefined) throw new Error(`no browser of ${client.name}`);
   const stage = openStage(browser, product, scenario.kit);
   try {
-    await castOf(scenario, browser.client)(stage);
+    await castOf(scenario, client)(stage);
     // Events of the agent server become parts only on the page.
     const logs = (await stage.readLogs()).filter(({ url }) => !url.includes('/api/agent/'));
     const parts = logs.flatMap(({ raw }) => parseParts(raw));
     for (const part of parts) checkCommonKeys(part);
-    for (const strict of browsers) {
+    for (const strict of browsers.values()) {
       if (STRICTEST.includes(strict.client.ai)) expect(await strict.validate(parts)).toEqual([]);
     }
   } catch (error) {

@@ -11,6 +11,8 @@ export interface Scenario {
   play: Play;
   /** Versions that fail whatever the server does; their play expects the known failure. */
   exceptions: Exception[];
+  /** True if nothing else may happen in its browser meanwhile. */
+  isAlone?: true;
 }
 
 interface Exception {

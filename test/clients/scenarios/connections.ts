@@ -1,6 +1,6 @@
 import { charge } from '../../support/lab-calls.js';
 import { until } from '../../support/until.js';
-import { scenario, type Play } from '../scenario.js';
+import { scenario, type Play, type Scenario } from '../scenario.js';
 import { expectSame, type Stage } from '../stage.js';
 import type { Tab } from '../tab.js';
 import { addsReplayAfterDrop, addsReplayToCopy, reconnectsWhenShown } from '../versions.js';
@@ -115,7 +115,7 @@ async function expectRefused(stage: Stage, tab: Tab): Promise<void> {
   await stage.expectRight(later, { posts: 0 });
 }
 
-export const connections = [
+export const connections: Scenario[] = [
   scenario('drop of the network, and the page is loaded again', async (stage) => {
     const tab = await openDropped(stage);
     expect(tab.view.errors).toEqual(errors);
@@ -152,18 +152,26 @@ export const connections = [
     },
   ]),
 
-  scenario('drop of the network, and the page is looked at', resumeOnSamePage(show, expectWhole), [
-    {
-      of: (client) => reconnectsWhenShown(client) && addsReplayAfterDrop(client),
-      reason: ADDS,
-      play: resumeOnSamePage(show, expectDoubled),
-    },
-    {
-      of: (client) => !reconnectsWhenShown(client),
-      reason: 'it does not reconnect automatically',
-      play: resumeOnSamePage(show, expectNothing),
-    },
-  ]),
+  {
+    ...scenario(
+      'drop of the network, and the page is looked at',
+      resumeOnSamePage(show, expectWhole),
+      [
+        {
+          of: (client) => reconnectsWhenShown(client) && addsReplayAfterDrop(client),
+          reason: ADDS,
+          play: resumeOnSamePage(show, expectDoubled),
+        },
+        {
+          of: (client) => !reconnectsWhenShown(client),
+          reason: 'it does not reconnect automatically',
+          play: resumeOnSamePage(show, expectNothing),
+        },
+      ],
+    ),
+    // Showing one page wakes all pages of its browser.
+    isAlone: true,
+  },
 
   scenario('drop of what follows an answer before it came, sent again', async (stage) => {
     const tab = await stage.openNew();

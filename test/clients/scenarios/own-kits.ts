@@ -3,8 +3,8 @@ import type { Kit } from '../browser.js';
 import { madeWith, scenario, type Scenario } from '../scenario.js';
 import type { Stage } from '../stage.js';
 
-/** Scenarios that also run on pages with this package's hook and transports. */
-const SHARED = new Set([
+/** Basic scenarios, which also run on pages with this package's hook and transports. */
+export const SHARED = new Set([
   'text',
   'server tools',
   'a failed run',
@@ -97,8 +97,6 @@ const OF_CALLS = new Set([
   'deny',
   'client tool and approval in one step',
   'reload at boundaries of a turn',
-  'reload at boundaries of what follows an approval',
-  'reload that comes back after the question',
 ]);
 
 /** Returns scenarios for stock pages that ask for parts `tool-<name>`. */
