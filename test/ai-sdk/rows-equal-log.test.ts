@@ -36,7 +36,7 @@ describe.each(PROFILES)('$name, profile $profile', ({ library, profile }) => {
         const whole = await attach(transitions.length - count, transitions, 0);
         expect(await attach(transitions.length - count, transitions, loss)).toEqual(whole);
       }),
-      { numRuns: 25 },
+      { numRuns: 15 },
     );
   });
 
