@@ -160,6 +160,12 @@ it('runs are filtered and stopped together; the address keeps the filter', async
 it('usage is a chart and the same as a table; an agent is paused and resumed', async () => {
   const console = await openConsole(product.url, '/console/usage?by=agent');
   await console.page.getByTestId('chart-bar').getByText('lab', { exact: true }).waitFor();
+  // The first group has the most runs, so its bar fills the track.
+  const [bar, track] = await Promise.all(
+    ['.bar', '.track'].map((part) => console.page.locator(part).first().boundingBox()),
+  );
+  expect(bar?.height).toBeGreaterThan(5);
+  expect(bar?.width).toBe(track?.width);
   await console.at('measure').selectOption('tokens');
   expect(await console.at('chart').textContent()).toContain('Tokens by agent');
   expect(await console.at('usage-table').locator('tbody tr').count()).toBeGreaterThan(0);

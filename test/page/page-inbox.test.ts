@@ -41,7 +41,12 @@ it('the inbox counts and answers questions of every kind, with changes and with 
     ((await chat.at('inbox').textContent()) ?? '').includes('(5)'),
   );
   expect(await chat.at('to-console').getAttribute('href')).toBe('/console');
+  await chat.page.route(/\/api\/sessions/, (route) => route.abort());
   await chat.click('inbox');
+  await chat.at('load-fault').waitFor();
+  expect(await findProblems(chat.page)).toEqual([]);
+  await chat.page.unroute(/\/api\/sessions/);
+  await chat.click('load-again');
   const entryOf = (id: string): Locator => chat.page.locator(`[data-session="${id}"]`);
   const untilGone = (id: string): Promise<unknown> =>
     until('it is listed no more', async () => (await entryOf(id).count()) === 0);

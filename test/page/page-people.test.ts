@@ -1,21 +1,26 @@
 import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { loadSnapshot, toScript } from '../support/chat-client.js';
+import { findProblems } from '../support/axe.js';
 import { delegate } from '../support/lab-calls.js';
+import { runLab } from '../support/lab-run.js';
 import { openPage } from '../support/page-driver.js';
 import { createSignIn, json, outcome, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-/** A signed-in customer who may not approve refunds sees questions and other agents. */
+/** Signed-in customers, who may not approve refunds, see questions, other agents, and nothing of each other. */
 const product = useProduct('accounts');
 const signIn = createSignIn(() => product.url);
 let proxy: Awaited<ReturnType<typeof startSigningProxy>>;
+let eve: typeof proxy;
 beforeAll(async () => {
-  proxy = await startSigningProxy(() => product.url, await signToken('cora', undefined));
+  const startAs = async (name: string) =>
+    startSigningProxy(() => product.url, await signToken(name, undefined));
+  [proxy, eve] = await Promise.all([startAs('cora'), startAs('eve')]);
 }, 60_000);
-afterAll(() => proxy.close());
+afterAll(() => Promise.all([proxy.close(), eve.close()]));
 
 it('one who may not decide is told who may and what was decided, and may withdraw what was asked', async () => {
   const sessionId = newSessionId();
@@ -123,5 +128,54 @@ it('a card shows what another agent was asked, and what it writes while it works
   expect(await asked.isVisible()).toBe(false);
   await chat.page.getByText('What it was asked').click();
   await asked.waitFor();
+  await chat.leave();
+});
+
+it('a conversation of another person shows nothing of it, refuses messages, and another can be begun', async () => {
+  const sessionId = newSessionId();
+  await runLab({ url: proxy.url }, [{ say: 'A secret of Cora.' }], sessionId);
+  const chat = await openPage(eve.url, sessionId);
+  await chat.untilStatus('ready');
+  expect(await chat.replies()).toEqual([]);
+  expect(await chat.at('nothing-here').textContent()).toContain('it belongs to someone else');
+  await chat.say(toScript({ say: 'Hello.' }).text);
+  await chat.at('error-line').getByText(/./).first().waitFor();
+  expect(await chat.page.content()).not.toContain('A secret of Cora.');
+  expect(await findProblems(chat.page)).toEqual([]);
+  await chat.page.getByRole('button', { name: 'New chat' }).locator('visible=true').first().click();
+  await chat.untilStatus('ready');
+  expect(await chat.at('nothing-here').count()).toBe(0);
+  // A reload does not bring the notice back: the page made up this conversation's id.
+  await chat.page.reload();
+  await chat.untilStatus('ready');
+  expect(await chat.at('nothing-here').count()).toBe(0);
+  await chat.say(toScript({ say: 'Hello.' }).text);
+  await chat.untilReplyHas('Hello.');
+  await chat.leave();
+});
+
+const HOSTILE = [
+  '<script>window.hacked = 1</script>',
+  '<img src=x onerror="window.hacked = 1"><svg onload="window.hacked = 1">',
+  '<iframe srcdoc="<script>parent.hacked = 1</script>"></iframe>',
+  '[press](javascript:window.hacked=1) [data](data:text/html,<script>1</script>)',
+  '![far](https://far.test/pixel.png) <img src="https://far.test/two.png">',
+].join('\n\n');
+
+it('Markdown that tries scripts or loads from elsewhere is text, live and after a reload', async () => {
+  const chat = await openPage(proxy.url);
+  const asked: string[] = [];
+  chat.page.on('request', (request) => asked.push(request.url()));
+  await chat.say(toScript({ say: HOSTILE }).text);
+  await chat.untilStatus('ready');
+  for (const isReloaded of [false, true]) {
+    if (isReloaded) await chat.page.reload();
+    await chat.untilReplyHas('onerror');
+    for (const link of await chat.page.getByRole('log').getByRole('link').all())
+      expect((await link.getAttribute('href')) ?? '').not.toMatch(/^(javascript|data):/);
+    expect(await chat.page.evaluate(() => 'hacked' in globalThis)).toBe(false);
+    expect(asked.filter((url) => !url.startsWith(proxy.url))).toEqual([]);
+  }
+  expect(await findProblems(chat.page)).toEqual([]);
   await chat.leave();
 });

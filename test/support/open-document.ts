@@ -4,6 +4,7 @@ const dom = new Window({ url: 'http://page.test/' });
 const names = [
   'window',
   'document',
+  'Element',
   'HTMLElement',
   'HTMLIFrameElement',
   'Node',

@@ -11,6 +11,7 @@ export interface OpenPage {
   /** Text of the first element; undefined without one. */
   textOf: (testId: string) => string | undefined;
   count: (testId: string) => number;
+  isEnabled: (testId: string) => boolean;
   valueOf: (testId: string) => string;
   /** Returns the reason why a browser would not submit the form. */
   faultOf: (testId: string) => string;
@@ -57,6 +58,7 @@ export function openPage(): OpenPage {
       flushSync(() => undefined);
     },
     textOf: (testId) => host.querySelector(`[data-testid="${testId}"]`)?.textContent ?? undefined,
+    isEnabled: (testId) => !find(testId).disabled,
     count: (testId) => host.querySelectorAll(`[data-testid="${testId}"]`).length,
     valueOf: (testId) => find(testId).value,
     faultOf: (testId) => find(testId).validationMessage,

@@ -6,27 +6,45 @@ import { until } from '../support/until.js';
 import { snapshot } from './wire-server.js';
 
 const fetchOfNode = globalThis.fetch;
+const UNREACHABLE = (): Response => {
+  throw new TypeError('Failed to fetch');
+};
 let page: OpenPage;
-let isFaulty: boolean;
-/** What the server answers while it is faulty. */
+/** Paths whose requests fail. */
+let faulty: RegExp | undefined;
 let fault: () => Response;
+let isAnswered: boolean;
 
 beforeEach(() => {
-  isFaulty = true;
-  const replies: Record<string, object> = {
-    snapshot: snapshot('ended', []),
-    config: {
-      ...{ agents: ['lab'], defaultAgent: 'lab', cards: [], roles: [], files: undefined },
-      separateApprovers: true,
+  fault = UNREACHABLE;
+  isAnswered = false;
+  const message = (role: 'user' | 'assistant') => ({
+    ...{ id: role, role },
+    parts: [{ type: 'text' as const, text: 'Hello' }],
+  });
+  const pending = {
+    ...{ toolCallId: 'c1', toolName: 'charge', kind: 'approval', mayDecide: true },
+    ...{ input: { amount: 5 }, approvalId: 'a1', inputHash: 'h' },
+  };
+  const asking = { sessionId: 's2', title: 'Two', agent: 'lab', since: 0, pending: [pending] };
+  const replies: Record<string, () => object> = {
+    snapshot: () => snapshot('ended', [message('user'), message('assistant')]),
+    config: () => ({ agents: ['lab'], cards: [], roles: [], separateApprovers: true }),
+    sessions: () => ({ sessions: isAnswered ? [] : [asking] }),
+    checkpoints: () => ({ checkpoints: [{ id: 'cp1', text: 'Hello', timestamp: 0 }] }),
+    conversations: () => ({
+      conversations: [{ sessionId: 's1', title: 'Tea', updatedAt: 0, waiting: 0 }],
+    }),
+    c1: () => {
+      isAnswered = true;
+      return {};
     },
-    sessions: { sessions: [] },
-    conversations: { conversations: [{ sessionId: 's1', title: 'Tea', updatedAt: 0, waiting: 0 }] },
   };
   globalThis.fetch = (async (input: string | Request) => {
     const { pathname } = new URL(typeof input === 'string' ? input : input.url, location.href);
-    if (isFaulty) return fault();
+    if (faulty?.test(pathname) === true) return fault();
     const reply = replies[pathname.split('/').at(-1) ?? ''];
-    return reply === undefined ? new Response(null, { status: 204 }) : Response.json(reply);
+    return reply === undefined ? new Response(null, { status: 204 }) : Response.json(reply());
   }) as typeof fetch;
 });
 afterEach(() => {
@@ -45,28 +63,29 @@ const statusOf = (): string | null | undefined =>
 const untilReady = (): Promise<unknown> => until('it is ready', () => statusOf() === 'ready');
 const session = (): string | null => new URLSearchParams(location.search).get('session');
 
-it('the page says that it reconnects while the API is away, and opens when that is back', async () => {
-  fault = () => {
-    throw new TypeError('Failed to fetch');
-  };
+it.each([
+  ['the API is away', /./],
+  ['its settings cannot be read', /config$/],
+])('the page says that it reconnects while %s, and opens when that is back', async (_, paths) => {
+  faulty = paths;
   openAt('?session=s1&agent=lab');
   await until('it says so', () => statusOf() === 'reconnecting');
-  isFaulty = false;
+  faulty = undefined;
   await untilReady();
 });
 
 it('someone whose sign-in has expired reads so, and can try again', async () => {
   const problem = { error: 'You are not signed in.', code: 'unauthorized' };
+  faulty = /./;
   fault = () => Response.json(problem, { status: 401 });
   openAt('?session=s1&agent=lab');
   await until('it says why', () => page.textOf('error-line')?.includes(problem.error));
-  isFaulty = false;
+  faulty = undefined;
   page.click('try-again');
   await untilReady();
 });
 
 it('an address that names no conversation says so and leads to a new one, as one does that leaves it to the page', async () => {
-  isFaulty = false;
   openAt('?session=%E0%A4%A&agent=lab');
   expect(page.count('no-conversation')).toBe(1);
   expect(location.search).toBe('?session=%E0%A4%A&agent=lab');
@@ -80,20 +99,38 @@ it('an address that names no conversation says so and leads to a new one, as one
   expect(session()).toMatch(/^[\w-]{36}$/);
 });
 
-it('a list of conversations that cannot be read says so, and is there after another try', async () => {
-  isFaulty = false;
-  openAt('?session=s1&agent=lab');
-  await untilReady();
-  await until('the list is read', () => page.count('side-conversation') === 1);
-  isFaulty = true;
-  fault = () => {
-    throw new TypeError('Failed to fetch');
-  };
-  page.type('side-search', 'charge');
-  await until('it says so', () =>
-    page.textOf('load-fault')?.includes('The list could not be read.'),
-  );
-  isFaulty = false;
-  page.click('load-again');
-  await until('it is there', () => page.count('load-fault') === 0);
+describe('what cannot be read beside a conversation says so, and is there after another try:', () => {
+  beforeEach(async () => {
+    openAt('?session=s1&agent=lab');
+    await untilReady();
+  });
+  const untilSaid = (sentence: string): Promise<unknown> =>
+    until(sentence, () => page.textOf('load-fault') === sentence);
+
+  it.each([
+    ['conversations', 'The list could not be read.', 'side-conversation'],
+    ['checkpoints', 'The list of steps cannot be reached at the moment.', 'branch-from'],
+    ['sessions', 'The inbox cannot be reached at the moment.', 'inbox-session'],
+  ])('%s', async (path, sentence, what) => {
+    faulty = new RegExp(`/${path}$`);
+    if (path === 'conversations') page.type('side-search', 'charge');
+    else page.click(path === 'sessions' ? 'inbox' : 'branch');
+    await untilSaid(`${sentence}Try again`);
+    expect(document.querySelector('dialog')?.textContent ?? '').not.toMatch(/no step|Nothing does/);
+    faulty = undefined;
+    page.click('load-again');
+    await until('it is there', () => page.count('load-fault') === 0 && page.count(what) === 1);
+  });
+
+  it('an answer in the inbox', async () => {
+    page.click('inbox');
+    await until('it is asked', () => page.count('approve') === 1);
+    faulty = /\/pending\//;
+    page.click('approve');
+    await untilSaid('The answer was not taken: the server cannot be reached at the moment.');
+    faulty = undefined;
+    await until('it can be given', () => page.isEnabled('approve'));
+    page.click('approve');
+    await until('it is taken', () => page.count('inbox-empty') === 1);
+  });
 });

@@ -27,7 +27,7 @@ export function RunsView({ place, config }: { place: Place; config: PageConfig }
     queryKey: ['runs', key, pages.cursor],
     queryFn: ({ signal }) =>
       read<OperatorRuns>('/operator/runs', {
-        query: { ...toRunFilter(settings, Date.now()), limit: PAGE, cursor: pages.cursor },
+        query: { ...toRunFilter(settings, Date.now()), limit: PAGE },
         signal,
       }),
     refetchInterval: REFRESH_MS.usual,
@@ -53,28 +53,19 @@ export function RunsView({ place, config }: { place: Place; config: PageConfig }
       {mayAct && shown.length > 0 && (
         <div className="acts" role="group" aria-label="Acts on many runs">
           <span data-testid="chosen">{chosen.size} chosen</span>
-          {(['stop', 'retry'] as const).map((name) => (
-            <button
-              key={name}
-              type="button"
-              data-testid={`${name}-chosen`}
-              disabled={chosen.size === 0}
-              onClick={() => setAct({ act: name, all: false })}
-            >
-              {name === 'stop' ? 'Stop them' : 'Repeat them'}
-            </button>
-          ))}
-          {isFiltered &&
+          {(isFiltered ? [false, true] : [false]).flatMap((all) =>
             (['stop', 'retry'] as const).map((name) => (
               <button
+                key={`${name} ${String(all)}`}
                 type="button"
-                key={`all-${name}`}
-                data-testid={`${name}-all`}
-                onClick={() => setAct({ act: name, all: true })}
+                data-testid={`${name}-${all ? 'all' : 'chosen'}`}
+                disabled={!all && chosen.size === 0}
+                onClick={() => setAct({ act: name, all })}
               >
-                {name === 'stop' ? 'Stop all that match' : 'Repeat all that match'}
+                {name === 'stop' ? 'Stop' : 'Repeat'} {all ? 'all that match' : 'them'}
               </button>
-            ))}
+            )),
+          )}
         </div>
       )}
       {shown.length > 0 && (

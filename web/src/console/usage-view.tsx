@@ -138,11 +138,11 @@ function UsageChart({ title, bars, format }: Props): ReactElement {
       <ul>
         {shown.map(({ label, value }) => (
           <li key={label} data-testid="chart-bar">
-            <span className="chart-label">{label}</span>
+            <span>{label}</span>
             <span className="track" aria-hidden="true">
               <span
                 className="bar"
-                style={{ left: 0, width: `${String(most === 0 ? 0 : (100 * value) / most)}%` }}
+                style={{ width: `${String(most === 0 ? 0 : (100 * value) / most)}%` }}
               />
             </span>
             <span className="chart-value">{format(value)}</span>
