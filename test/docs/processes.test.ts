@@ -1,10 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
+import { startProgram, type Program as RunningProgram } from '../support/program.js';
 import { sharedTemporal } from '../support/product.js';
 import { sharedRedisUrl } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -45,8 +44,7 @@ const programs: Program[] = [...documents, ...COMMENTS].flatMap((file) =>
 programs.push({ name: 'next/worker', code: readFileSync('examples/next/worker.mjs', 'utf8') });
 
 interface Running {
-  child: ChildProcess;
-  output: () => string;
+  program: RunningProgram;
   isUp: () => boolean | Promise<boolean>;
 }
 
@@ -65,7 +63,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const { child } of running.values()) child.kill('SIGKILL');
+  for (const { program } of running.values()) program.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -93,28 +91,22 @@ async function start({ name, code }: Program, at: number): Promise<Running> {
     file,
     `${toJavaScript(own)}\nfunction signedIn() { return { userId: 'ann' }; }\n`,
   );
-  const child = spawn(process.execPath, [file], {
+  const program = startProgram(process.execPath, [file], {
     env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
       TEMPORAL_ADDRESS: temporal,
       REDIS_URL: redis,
       TASK_QUEUE: queue,
       JWT_SECRET: 's'.repeat(32),
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
   const serves = async (): Promise<boolean> => {
     const reply = await fetch(`http://127.0.0.1:${String(port)}/healthz`).catch(() => undefined);
     await reply?.arrayBuffer();
     return reply?.ok === true;
   };
   // The program has two workers: one for agents, one for tools.
-  const works = (): boolean => output.split("'RUNNING'").length > 2;
-  return { child, output: () => output, isUp: code.includes('.listen(3000)') ? serves : works };
+  const works = (): boolean => program.output().split("'RUNNING'").length > 2;
+  return { program, isUp: code.includes('.listen(3000)') ? serves : works };
 }
 
 it('there are some of each kind', () => {
@@ -132,22 +124,23 @@ it('there are some of each kind', () => {
 it.each(programs)('$name ends on SIGTERM', async ({ name }) => {
   const started = running.get(name);
   if (started === undefined) throw new Error(`${name} was not started`);
-  const { child, output, isUp } = started;
+  const { program, isUp } = started;
+  const { output, hasEnded } = program;
   await until(
     `${name} is up`,
     () => {
-      if (child.exitCode !== null) throw new Error(`it ended:\n${output()}`);
+      if (hasEnded()) throw new Error(`it ended:\n${output()}`);
       return isUp();
     },
     60_000,
   );
-  child.kill('SIGTERM');
+  program.kill();
   // Workers log STOPPED when they have drained.
   const hasDrained = (): boolean =>
-    child.exitCode !== null || !works(output()) || output().split("'STOPPED'").length > 2;
+    hasEnded() || !works(output()) || output().split("'STOPPED'").length > 2;
   await until(`${name} has drained`, hasDrained, 30_000);
-  if (child.exitCode === null) await once(child, 'exit', { signal: AbortSignal.timeout(END_MS) });
-  expect(child.exitCode).toBe(0);
+  await until(`${name} has ended`, hasEnded, END_MS);
+  expect((await program.ended).code).toBe(0);
 });
 
 function works(output: string): boolean {

@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { startProgram, type Program } from '../support/program.js';
 import { openTestStores, sharedRedisUrl } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
@@ -11,19 +11,18 @@ const PROGRAM = fileURLToPath(new URL('../support/local-process.mjs', import.met
 const folder = mkdtempSync(join(tmpdir(), 'helix-local-'));
 const EFFECTS = join(folder, 'effects');
 const NAME = `local-${randomBytes(4).toString('hex')}`;
-const children: ChildProcess[] = [];
+const programs: Program[] = [];
 afterAll(() => {
-  for (const child of children) child.kill('SIGKILL');
+  for (const program of programs) program.kill('SIGKILL');
   rmSync(folder, { recursive: true });
 });
 
-function start(env: Record<string, string>): ChildProcess {
-  const child = spawn(process.execPath, [PROGRAM], {
+function start(env: Record<string, string>): Program {
+  const program = startProgram(process.execPath, [PROGRAM], {
     env: { ...process.env, EFFECTS, NAME, REDIS_URL: sharedRedisUrl(), ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  children.push(child);
-  return child;
+  programs.push(program);
+  return program;
 }
 
 const effects = (): string[] =>
@@ -40,15 +39,11 @@ it('runs of a process that was killed are carried on by the next one, which reco
     },
     30_000,
   );
-  const gone = new Promise((resolve) => first.once('close', resolve));
   first.kill('SIGKILL');
-  await gone;
-  const second = start({});
-  let text = '';
-  second.stdout?.on('data', (piece: Buffer) => (text += piece.toString()));
-  const code = await new Promise((resolve) => second.once('close', resolve));
+  await first.ended;
+  const { code, stdout } = await start({}).ended;
   const end = ['completed', 'Once and whole.'];
-  expect([code, JSON.parse(text)]).toEqual([0, { recovered: 3, ends: [end, end, end] }]);
+  expect([code, JSON.parse(stdout)]).toEqual([0, { recovered: 3, ends: [end, end, end] }]);
   // No worker executes a non-idempotent tool a second time.
   expect(effects()).toEqual(['many', 'many', 'once', 'pay', 'spoke']);
   const rows = await store.sessions.rows(`${NAME}-0`, 0);

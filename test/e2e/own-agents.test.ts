@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { startCommand, type RunningCommand } from '../support/command-line.js';
+import { startCommand } from '../support/command-line.js';
+import type { Program } from '../support/program.js';
 import { createOwnProject, type OwnProject } from '../support/own-project.js';
 import { postJson } from '../support/post-json.js';
 import { sharedTemporal } from '../support/product.js';
@@ -31,7 +32,7 @@ export const tools = {
 
 let redis: RedisServer;
 let project: OwnProject;
-let command: RunningCommand;
+let command: Program;
 let url: string;
 
 beforeAll(async () => {
@@ -56,14 +57,8 @@ afterAll(async () => {
   await redis.close();
 });
 
-async function says(pattern: RegExp): Promise<void> {
-  let ended = false;
-  void command.ended.then(() => (ended = true));
-  await until(`it says ${String(pattern)}`, () => {
-    if (ended) throw new Error(`it ended:\n${command.stdout()}`);
-    return pattern.test(command.stdout());
-  });
-}
+const says = (pattern: RegExp): Promise<unknown> =>
+  command.prints(String(pattern), (lines) => pattern.exec(lines));
 
 /** Changes the tools; resolves when the product uses them. */
 async function takeOver(tools: string): Promise<void> {

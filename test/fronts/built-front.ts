@@ -1,4 +1,3 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import {
   cpSync,
   mkdirSync,
@@ -10,9 +9,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { installFront } from '../../scripts/clients/install-front.mjs';
+import { startProgram } from '../support/program.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const OWN = ['package.json', 'dist/ai-sdk', 'dist/protocol'];
@@ -44,10 +43,16 @@ export async function buildFront(
     for (const [file, text] of Object.entries(changed)) writeFileSync(join(folder, file), text);
     linkPackages(modules, join(folder, 'node_modules'));
     const vite = join(folder, 'node_modules', 'vite', 'bin', 'vite.js');
-    await ended(start([vite, 'build', '--logLevel', 'warn'], folder, {}));
+    const building = startProgram(process.execPath, [vite, 'build', '--logLevel', 'warn'], {
+      cwd: folder,
+    });
+    const { code } = await building.ended;
+    if (code !== 0) throw new Error(`vite build failed:\n${building.output()}`);
     const args = [vite, 'preview', '--host', '127.0.0.1', '--port', '0', '--logLevel', 'info'];
-    const server = start(args, folder, { API_URL: apiUrl });
-    const url = await untilServed(server);
+    const env = { API_URL: apiUrl };
+    const server = startProgram(process.execPath, args, { cwd: folder, env });
+    const find = (lines: string) => /http:\/\/127\.0\.0\.1:\d+/.exec(lines)?.[0];
+    const url = await server.prints('its address', find);
     return {
       url,
       close: () => {
@@ -68,37 +73,4 @@ function linkPackages(modules: string, target: string): void {
   for (const name of names) symlinkSync(join(modules, name), join(target, name));
   for (const part of OWN)
     cpSync(join(ROOT, part), join(target, 'helix-temporal', part), { recursive: true });
-}
-
-function start(args: string[], cwd: string, env: Record<string, string>): ChildProcess {
-  return spawn(process.execPath, args, {
-    cwd,
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-}
-
-async function ended(child: ChildProcess): Promise<void> {
-  let output = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (text: Buffer) => (output += text.toString()));
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  if (code !== 0) throw new Error(`vite build failed:\n${output}`);
-}
-
-function untilServed(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let output = '';
-    for (const stream of [child.stdout, child.stderr]) {
-      if (stream === null) continue;
-      createInterface(stream).on('line', (line) => {
-        output += `${line}\n`;
-        const url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0];
-        if (url !== undefined) resolve(url);
-      });
-    }
-    child.once('close', () => {
-      reject(new Error(`vite preview has ended:\n${output}`));
-    });
-  });
 }

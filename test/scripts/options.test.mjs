@@ -1,4 +1,5 @@
-import { readOptions } from '../../scripts/system/options.mjs';
+import { KINDS } from '../../bench/soak/verdict.js';
+import { PLANTED, readOptions } from '../../scripts/system/options.mjs';
 import { runCommand } from '../../scripts/system/run-command.mjs';
 
 const TABLE = {
@@ -34,6 +35,10 @@ test.each([
   expect(() => read(...args)).toThrow(expect.objectContaining({ name: 'UsageError' }));
   expect(() => read(...args)).toThrow(fault);
   expect(() => read(...args)).toThrow(usage);
+});
+
+test('every kind of fault that a verdict counts can be planted', () => {
+  expect(PLANTED.choices).toEqual(KINDS);
 });
 
 test('npm run bench tells its options at once, and shows no stack for a wrong one', async () => {

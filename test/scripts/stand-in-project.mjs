@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { projectRoot } from '../../scripts/system/project.mjs';
+import { startProgram } from '../support/program.js';
 import { writeText } from './temp-folder.mjs';
 
 const PARTS = [
@@ -45,40 +44,19 @@ export function startCommand(root, env = {}, args = [], { throughNpm = false } =
   const [file, before] = throughNpm
     ? ['npm', ['start']]
     : [process.execPath, [join(root, 'scripts/start.mjs')]];
-  const child = spawn(file, [...before, ...args], {
+  const child = startProgram(file, [...before, ...args], {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...engines(), ...env },
-  });
-  const seen = [];
-  const waiting = [];
-  const note = (line) => {
-    seen.push(line);
-    for (const check of [...waiting]) check(line);
-  };
-  for (const stream of [child.stdout, child.stderr]) {
-    createInterface({ input: stream }).on('line', note);
-  }
-  const exited = new Promise((resolve) => {
-    child.once('close', (code) => {
-      note(undefined);
-      resolve(code);
-    });
+    env: { ...engines(), ...env },
   });
   return {
     child,
-    exited,
-    output: () => seen.join('\n'),
+    exited: child.ended.then(({ code }) => code),
+    output: child.output,
+    /** Resolves to the match of a line that is printed after this call. */
     line(pattern) {
-      return new Promise((resolve, reject) => {
-        const check = (line) => {
-          const match = line?.match(pattern);
-          if (line !== undefined && !match) return;
-          waiting.splice(waiting.indexOf(check), 1);
-          if (match) resolve(match);
-          else reject(new Error(`ended without ${pattern}:\n${seen.join('\n')}`));
-        };
-        waiting.push(check);
-      });
+      const from = child.output().length;
+      const find = (lines) => lines.slice(from).match(new RegExp(pattern, 'm'));
+      return child.prints(pattern, find);
     },
   };
 }

@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { runCommandLine } from '../../cli/run.js';
+import { startProgram, type Program } from './program.js';
 
 export const COMMAND_LINE = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -20,38 +20,13 @@ export interface CommandOptions {
   input?: string;
 }
 
-export interface RunningCommand {
-  stdout: () => string;
-  kill: (signal: NodeJS.Signals) => void;
-  ended: Promise<CommandResult>;
-}
-
 /** Starts the built command line as a child process, without a terminal. */
 export function startCommand(
   args: readonly string[],
   { env = {}, input = '', folder }: CommandOptions = {},
-): RunningCommand {
-  const child = spawn(process.execPath, [...process.execArgv, COMMAND_LINE, ...args], {
-    cwd: folder,
-    // The child gets only what every machine has; the test supplies the settings.
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (text: Buffer) => {
-    stdout += text.toString();
-  });
-  child.stderr.on('data', (text: Buffer) => {
-    stderr += text.toString();
-  });
-  child.stdin.on('error', () => undefined).end(input);
-  const ended = new Promise<CommandResult>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => {
-      resolve({ code, stdout, stderr });
-    });
-  });
-  return { stdout: () => stdout, kill: (signal) => child.kill(signal), ended };
+): Program {
+  const all = [...process.execArgv, COMMAND_LINE, ...args];
+  return startProgram(process.execPath, all, { cwd: folder, env, input });
 }
 
 /** Runs a command to its end, in this process unless it has its own folder or Node settings. */

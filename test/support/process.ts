@@ -1,6 +1,5 @@
-import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { until } from './until.js';
+import { startProgram } from './program.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const STOP_MS = 40_000;
@@ -23,57 +22,30 @@ export interface ProductProcess {
  * Starts `node dist/<role>/main.js` with this process's Node options; it ends with this process.
  */
 export function startProcess(role: 'api' | 'worker', env: Record<string, string>): ProductProcess {
-  const child = spawn(process.execPath, [...process.execArgv, `dist/${role}/main.js`], {
-    cwd: ROOT,
-    // The child gets only what every machine has; the test supplies the settings.
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
-    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-  });
-  let log = '';
-  let hasEnded = false;
+  const args = [...process.execArgv, `dist/${role}/main.js`];
+  const program = startProgram(process.execPath, args, { cwd: ROOT, env, hasChannel: true });
   let isWanted = false;
-  const take = (text: Buffer): void => {
-    log += text.toString();
-  };
-  child.stdout?.on('data', take);
-  child.stderr?.on('data', take);
-  const exitCode = new Promise<number | null>((resolve) => {
-    child.once('error', (error) => {
-      log += error.message;
-      resolve(null);
-    });
-    child.once('close', (code, signal) => {
-      log += `(ended with ${signal ?? String(code)})\n`;
-      resolve(code);
-    });
-  }).finally(() => {
-    hasEnded = true;
-  });
 
-  async function end(signal: NodeJS.Signals): Promise<void> {
-    if (hasEnded && !isWanted) throw new Error(`the ${role} ended unexpectedly:\n${log}`);
+  async function end(wanted: NodeJS.Signals): Promise<void> {
+    if (program.hasEnded() && !isWanted)
+      throw new Error(`the ${role} ended unexpectedly:\n${program.output()}`);
     isWanted = true;
-    if (hasEnded) return;
-    child.kill(signal);
-    const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
-    await exitCode;
+    if (program.hasEnded()) return;
+    program.kill(wanted);
+    const timer = setTimeout(() => {
+      program.kill('SIGKILL');
+    }, STOP_MS);
+    const { signal } = await program.ended;
     clearTimeout(timer);
-    if (signal === 'SIGTERM' && child.signalCode === 'SIGKILL') {
-      throw new Error(`the ${role} does not end on request:\n${log}`);
-    }
+    if (wanted === 'SIGTERM' && signal === 'SIGKILL')
+      throw new Error(`the ${role} does not end on request:\n${program.output()}`);
   }
 
   return {
-    pid: child.pid ?? 0,
-    exitCode,
-    log: () => log,
-    says: async (message) => {
-      const find = (): Record<string, unknown> | undefined => {
-        if (hasEnded) throw new Error(`the ${role} ended:\n${log}`);
-        return findLine(log, message);
-      };
-      return until(`the ${role} says "${message}"`, find, SAYS_MS);
-    },
+    pid: program.pid,
+    exitCode: program.ended.then(({ code }) => code),
+    log: program.output,
+    says: (message) => program.prints(message, (log) => findLine(log, message), SAYS_MS),
     kill9: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   };

@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToolHost } from '../../../activities/index.js';
 import { defineAgent, type AgentDefinition, type ToolContext } from '../../../agents/index.js';
 import { mcpServers, type McpServers } from '../../../extensions/mcp/index.js';
 import { createLibrarian } from '../../../examples/mcp/agent.js';
+import { anyFreePort } from '../../../scripts/system/ports.mjs';
+import { startProgram } from '../../support/program.js';
 
 const { resolve } = createRequire(import.meta.url);
 const EVERYTHING = resolve('@modelcontextprotocol/server-everything/dist/index.js');
@@ -44,28 +44,16 @@ const agentWith = (servers: McpServers) =>
     llmConfig: { model: 'scripted' },
   });
 
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
-}
-
 /** Starts the reference server and waits until it listens on HTTP. */
 async function serveEverything(): Promise<string> {
-  const port = String(await freePort());
-  const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
-    env: { PATH: process.env['PATH'], PORT: port },
-    stdio: ['ignore', 'ignore', 'pipe'],
+  const port = String(await anyFreePort());
+  const server = startProgram(process.execPath, [EVERYTHING, 'streamableHttp'], {
+    env: { PORT: port },
   });
-  undo.push(() => server.kill());
-  await new Promise<void>((done, fail) => {
-    server.stderr.on('data', (text: Buffer) => {
-      if (text.toString().includes(port)) done();
-    });
-    server.on('exit', () => fail(new Error('the server has ended')));
+  undo.push(() => {
+    server.kill();
   });
+  await server.prints(`port ${port}`, (lines) => lines.includes(port));
   return `http://127.0.0.1:${port}/mcp`;
 }
 

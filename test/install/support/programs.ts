@@ -1,6 +1,6 @@
-import { execFile, spawn, type SpawnOptions } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { startProgram, type ProgramOptions } from '../../support/program.js';
 
 const WITHIN_MS = 120_000;
 
@@ -15,45 +15,27 @@ export interface ProgramGroup {
  * Starts a program in its own process group, since not every program ends the programs that it
  * started. Resolves when it has printed the text.
  *
- * @throws Error with the last output if the program ends early or is late
+ * @throws Error with the output if the program ends early or is late
  */
 export async function startGroup(
   file: string,
   args: string[],
-  { says, ...options }: SpawnOptions & { says: string | RegExp },
+  { says, ...options }: ProgramOptions & { says: string | RegExp },
 ): Promise<ProgramGroup> {
-  const child = spawn(file, args, {
-    ...options,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  // The close is awaited even if the program could not start.
-  const closed = once(child, 'close').catch(() => undefined);
-  let printed = '';
+  const program = startProgram(file, args, { ...options, isGroup: true });
   const stop = async (): Promise<void> => {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGTERM');
-    await closed;
+    program.kill();
+    await program.ended;
   };
-  const isUp = await new Promise<boolean>((resolve) => {
-    const timer = setTimeout(() => {
-      resolve(false);
-    }, WITHIN_MS);
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        printed += text;
-        const isSaid = typeof says === 'string' ? printed.includes(says) : says.test(printed);
-        if (isSaid) resolve(true);
-      });
-    }
-    void closed.then(() => {
-      clearTimeout(timer);
-      resolve(false);
-    });
-  });
-  if (isUp) return { output: () => printed, stop };
-  await stop();
-  const end = printed.trimEnd().split('\n').slice(-40).join('\n');
-  throw new Error(`${[file, ...args].join(' ')} did not start:\n${end}`);
+  const isSaid = (lines: string): boolean =>
+    typeof says === 'string' ? lines.includes(says) : says.test(lines);
+  try {
+    await program.prints(String(says), isSaid, WITHIN_MS);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { output: program.output, stop };
 }
 
 /** Returns ids of processes whose command line ends with this text. */
