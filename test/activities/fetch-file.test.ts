@@ -1,14 +1,14 @@
 import http from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createFetchFile } from '../../activities/model/fetch-file.js';
+import { listen } from '../support/listen.js';
 
 /** Files by https address. The server speaks http: only the encryption is left out. */
-let server: http.Server;
+let port = 0;
 let host = '';
 const asked: string[] = [];
 
 beforeAll(async () => {
-  server = http.createServer((request, response) => {
+  const server = http.createServer((request, response) => {
     asked.push(request.url ?? '');
     const to = new URLSearchParams(request.url?.split('?')[1]).get('to');
     if (to !== null) response.writeHead(302, { location: to }).end();
@@ -16,11 +16,8 @@ beforeAll(async () => {
     else if (request.url === '/missing') response.writeHead(404).end();
     else response.end('bytes');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  host = `files.example:${String((server.address() as AddressInfo).port)}`;
-});
-afterAll(() => {
-  server.close();
+  ({ port } = await listen(server));
+  host = `files.example:${String(port)}`;
 });
 
 const request = ((url: URL, options: http.RequestOptions, done: never) =>
@@ -62,7 +59,6 @@ describe('a file by its https address', () => {
   });
 
   it('is not fetched by a name of a list that resolves to a private address', async () => {
-    const { port } = server.address() as AddressInfo;
     const own = `localhost:${String(port)}`;
     const before = asked.length;
     const fetch = createFetchFile({ hosts: [own], request });

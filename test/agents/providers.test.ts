@@ -1,16 +1,10 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { LoadAPIKeyError, LoadSettingError, NoSuchModelError } from '@ai-sdk/provider';
 import { ModelConfigurationError, modelFromSpec } from '../../agents/index.js';
 import { createModel } from '../../agents/model-spec.js';
+import { listen } from '../support/listen.js';
 import { fromUser, readParts, select, toDeltas } from './streams.js';
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
-});
 
 /** By their names here, so that the check for unused packages sees them. */
 const INSTALLED: Readonly<Record<string, () => Promise<unknown>>> = {
@@ -36,7 +30,7 @@ interface Asked {
 /** A provider that streams one event, and notes what it is asked. */
 async function startProvider(event: object): Promise<{ origin: string; asked: Asked[] }> {
   const asked: Asked[] = [];
-  const server: Server = createServer((request, response) => {
+  const server = createServer((request, response) => {
     const { authorization: key = request.headers['x-goog-api-key'] } = request.headers;
     json(request)
       .then((body) => {
@@ -46,15 +40,7 @@ async function startProvider(event: object): Promise<{ origin: string; asked: As
       })
       .catch(() => response.destroy());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closing.push(async () => {
-    server.close();
-    server.closeAllConnections();
-    await once(server, 'close');
-  });
-  const { port } = server.address() as AddressInfo;
-  return { origin: `http://127.0.0.1:${String(port)}`, asked };
+  return { origin: (await listen(server)).url, asked };
 }
 
 describe('a model of Google', () => {

@@ -1,16 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
 import express from 'express';
 import { StreamBrokenError } from '../../ai-sdk/index.js';
 import { pipeToExpress, type PipeOptions } from '../../api/index.js';
-
-let server: Server | undefined;
-afterEach(async () => {
-  server?.closeAllConnections();
-  server?.close();
-  if (server?.listening === true) await once(server, 'close');
-});
+import { listen } from '../support/listen.js';
 
 interface Piping {
   port: number;
@@ -32,10 +26,7 @@ async function startPipe(
       settle(undefined);
     }, settle);
   });
-  server = createServer(app);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { port: (server.address() as AddressInfo).port, settled };
+  return { port: (await listen(createServer(app))).port, settled };
 }
 
 const read = (port: number, init?: RequestInit): Promise<Response> =>
@@ -99,9 +90,7 @@ describe('pipeToExpress', () => {
       };
       void pipeToExpress(frames, response, { stallMs: 200 });
     });
-    server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
+    const { port } = await listen(createServer(app));
     const wrapped = await read(port, { headers: { 'x-wrap': '1' } });
     expect(await wrapped.text()).toBe(pieces.join(''));
     expect(seen).toEqual(pieces.filter((piece) => piece !== ''));
@@ -120,9 +109,7 @@ describe('pipeToExpress', () => {
       };
       void pipeToExpress(frames, response);
     });
-    server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const socket = connect(await listen(createServer(app)));
     socket.write('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
     let text = '';
     socket.on('data', (bytes) => (text += String(bytes)));

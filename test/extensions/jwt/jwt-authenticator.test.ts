@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   exportJWK,
   exportPKCS8,
@@ -14,6 +12,7 @@ import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import type { Identity } from '../../../api/index.js';
 import { createJwtAuthenticator, type JwtOptions } from '../../../extensions/jwt/index.js';
 import { say, startApi, type ApiServer } from '../../api/api-server.js';
+import { listen } from '../../support/listen.js';
 import { SECRET } from '../../support/people.js';
 
 const hmac = new TextEncoder().encode(SECRET);
@@ -85,21 +84,8 @@ async function startIssuer(): Promise<Issuer> {
         response.end(JSON.stringify({ keys: published, padding: ' '.repeat(issuing.padding) })),
     );
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const issuing: Issuer = {
-    url: `http://127.0.0.1:${String(port)}/keys`,
-    keys: [],
-    asked: 0,
-    padding: 0,
-    close: async () => {
-      server.closeAllConnections();
-      if (!server.listening) return;
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { url, close } = await listen(server);
+  const issuing: Issuer = { url: `${url}/keys`, keys: [], asked: 0, padding: 0, close };
   return issuing;
 }
 

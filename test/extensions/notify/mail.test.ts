@@ -1,11 +1,11 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { toServer } from '../../../extensions/notify/mail.js';
 import { createSender } from '../../../extensions/notify/sender.js';
 import { toNotifySettings } from '../../../extensions/notify/settings.js';
+import { listen, type Listening } from '../../support/listen.js';
 
-let server: Server;
+let server: Listening;
 let url: string;
 /** Lines that the server received. */
 let lines: string[];
@@ -15,7 +15,7 @@ let refusal: readonly [string, string] | undefined;
 /** Starts a mail server with as much SMTP as one message needs. */
 beforeEach(async () => {
   [lines, refusal] = [[], undefined];
-  server = createServer((socket) => {
+  const mail = createServer((socket) => {
     let isText = false;
     socket.on('error', () => undefined);
     const say = (text: string): void => {
@@ -37,13 +37,10 @@ beforeEach(async () => {
       else say('250 ok');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  url = `smtp://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  server = await listen(mail);
+  url = `smtp://127.0.0.1:${String(server.port)}`;
 });
-afterEach(() => {
-  if (server.listening) server.close();
-});
+afterEach(() => server.close());
 
 const NOBODY = { tenant: '', kind: 'test' };
 
@@ -106,8 +103,7 @@ it('a mail server that refuses the password is asked again later, perhaps with a
 });
 
 it('a mail server that is away is asked again later', async () => {
-  server.close();
-  await once(server, 'close');
+  await server.close();
   await expect(send()).rejects.toMatchObject({ code: 'smtp', isFinal: false });
 });
 

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { post, readRetryAfter } from '../../../extensions/notify/post.js';
+import { listen } from '../../support/listen.js';
 import { startReceiver, type NoticeReceiver } from '../../support/notice-receiver.js';
 
 let receiver: NoticeReceiver;
@@ -72,13 +71,9 @@ it('of an answer without end no more than its beginning is read, and its status 
     };
     response.on('drain', write).on('error', () => undefined);
     write();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  await send(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}/hook`);
+  });
+  await send(`${(await listen(server)).url}/hook`);
   expect(written).toBeLessThan(64 * 1024 * 1024);
-  server.closeAllConnections();
-  server.close();
-  await once(server, 'close');
 });
 
 it('a receiver that hangs is left when the attempt is cancelled', async () => {

@@ -1,14 +1,14 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCollectorLines } from '../../../config/collector-lines.js';
 import { parseEnv } from '../../../config/env.js';
+import { anyFreePort } from '../../../scripts/system/ports.mjs';
 import { startLogging } from '../../../extensions/observe/logging.js';
 import type { Tracing } from '../../../extensions/observe/index.js';
 import { startTracing } from '../../../extensions/observe/start-tracing.js';
+import { listen } from '../../support/listen.js';
 import { startSpanReceiver } from '../../support/span-receiver.js';
 import { until } from '../../support/until.js';
 
@@ -42,13 +42,8 @@ async function start(url: string, settings: Record<string, string> = {}): Promis
 
 it('a collector that accepts and never answers holds up neither spans nor the end', async () => {
   let asked = 0;
-  const silent = createServer(() => (asked += 1)).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  closing.push(() => {
-    silent.closeAllConnections();
-    silent.close();
-  });
-  const url = `http://127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
+  const { url, close } = await listen(createServer(() => (asked += 1)));
+  closing.push(close);
   const tracing = await start(url, { OTEL_BSP_SCHEDULE_DELAY: '10' });
   const before = performance.now();
   for (let at = 0; at < 5_000; at += 1) tracing.tracer.write(SPAN);
@@ -60,12 +55,7 @@ it('a collector that accepts and never answers holds up neither spans nor the en
 });
 
 it('a collector that is away is one line, and one when it is back', async () => {
-  const port = await new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port: free } = server.address() as AddressInfo;
-      server.close(() => resolve(free));
-    });
-  });
+  const port = await anyFreePort();
   const lines: { level: string; text: string }[] = [];
   const collector = createCollectorLines(
     {

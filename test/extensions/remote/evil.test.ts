@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { checkForwarded } from '../../../activities/tool/call-context.js';
@@ -15,23 +13,12 @@ import type { StreamChunk } from '../../../protocol/chunk.js';
 import type { WireEvent } from '../../../protocol/wire-events.js';
 import { RESERVED_EVENT_NAMES } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
+import { listen } from '../../support/listen.js';
 
 /** A remote agent server that attacks the run that delegates to it. */
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
-
-async function listen(answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
-  servers.push(server);
-  await once(server, 'listening');
-  return `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-}
+const serve = async (answer: RequestListener): Promise<string> =>
+  (await listen(createServer(answer))).url;
 
 const THEIRS = remoteSessionId('key');
 
@@ -52,7 +39,7 @@ function pour(response: ServerResponse, texts: Iterable<string>): void {
 /** Delegates to a server with this stream; returns the forwarded chunks and the requests. */
 async function call(speak: RequestListener) {
   const asked: string[] = [];
-  const url = await listen((request, response) => {
+  const url = await serve((request, response) => {
     asked.push(`${String(request.method)} ${String(request.url).split('?')[0] ?? ''}`);
     if (request.method === 'GET') speak(request, response);
     else response.end('{}');
@@ -96,7 +83,7 @@ const says =
 describe('what a remote agent server sends', () => {
   it.each([301, 302, 303, 307, 308])('a redirect with %s is not followed', async (status) => {
     const elsewhere: string[] = [];
-    const other = await listen((request, response) => {
+    const other = await serve((request, response) => {
       elsewhere.push(`${String(request.method)} ${String(request.headers['x-api-key'])}`);
       response.end(event({ type: 'end', finalOutput: 'from elsewhere' }));
     });
@@ -105,7 +92,7 @@ describe('what a remote agent server sends', () => {
     };
     const { outcome } = await call(redirect);
     expect(outcome).toMatchObject({ error: { lost: 'refused:redirected' } });
-    const url = await listen(redirect);
+    const url = await serve(redirect);
     const transport = new HttpRemoteAgentTransport({ url });
     const start = { sessionId: 's', agentType: 'other', message: 'm', messageId: 'm' };
     const started = transport.start(start, new AbortController().signal);
@@ -120,7 +107,7 @@ describe('what a remote agent server sends', () => {
     [429, { message: 'the remote agent server answered 429' }],
     [500, { message: 'the remote agent server answered 500' }],
   ])('a reply with %s is final only if it refuses the run', async (status, failure) => {
-    const url = await listen((_, response) => response.writeHead(status).end());
+    const url = await serve((_, response) => response.writeHead(status).end());
     const stopped = new HttpRemoteAgentTransport({ url }).stop('s', 'abort', 'enough');
     const error: unknown = await stopped.catch((failed: unknown) => failed);
     expect(error).toMatchObject(failure);
