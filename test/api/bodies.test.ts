@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 describe('a body that is too large', () => {
-  it('a body is refused by its declared length before any of it arrives', async () => {
+  it.concurrent('a body is refused by its declared length before any of it arrives', async () => {
     const connection = await connectRaw(api.url);
     connection.send(head(`content-length: ${String(40 * MB)}`));
     const { status, body, headers } = await connection.reply;
@@ -49,35 +49,41 @@ describe('a body that is too large', () => {
     await connection.closed;
   });
 
-  it('a body that is too large is not read to its end while its sender continues', async () => {
-    const connection = await connectRaw(api.url);
-    connection.send(head(`content-length: ${String(40 * MB)}`));
-    for (let n = 0; n < 40; n += 1) connection.send(Buffer.alloc(MB, ' '));
-    expect((await connection.reply).status).toBe(413);
-    await connection.closed;
-    // The bytes that were still read, and those in the buffers of the kernel.
-    expect(connection.taken()).toBeLessThan(16 * MB);
-  });
+  it.concurrent(
+    'a body that is too large is not read to its end while its sender continues',
+    async () => {
+      const connection = await connectRaw(api.url);
+      connection.send(head(`content-length: ${String(40 * MB)}`));
+      for (let n = 0; n < 40; n += 1) connection.send(Buffer.alloc(MB, ' '));
+      expect((await connection.reply).status).toBe(413);
+      await connection.closed;
+      // The bytes that were still read, and those in the buffers of the kernel.
+      expect(connection.taken()).toBeLessThan(16 * MB);
+    },
+  );
 
-  it('a body without a declared length is refused as soon as it is too large', async () => {
-    const connection = await connectRaw(api.url);
-    connection.send(head('transfer-encoding: chunked'));
-    const chunk = Buffer.concat([
-      Buffer.from('100000\r\n'),
-      Buffer.alloc(MB, ' '),
-      Buffer.from('\r\n'),
-    ]);
-    for (let n = 0; n < 40; n += 1) connection.send(chunk);
-    const { status, body } = await connection.reply;
-    expect([status, JSON.parse(body)]).toEqual([
-      413,
-      expect.objectContaining({ code: 'body_too_large' }),
-    ]);
-    await connection.closed;
-    expect(connection.taken()).toBeLessThan(36 * MB);
-  });
+  it.concurrent(
+    'a body without a declared length is refused as soon as it is too large',
+    async () => {
+      const connection = await connectRaw(api.url);
+      connection.send(head('transfer-encoding: chunked'));
+      const chunk = Buffer.concat([
+        Buffer.from('100000\r\n'),
+        Buffer.alloc(MB, ' '),
+        Buffer.from('\r\n'),
+      ]);
+      for (let n = 0; n < 40; n += 1) connection.send(chunk);
+      const { status, body } = await connection.reply;
+      expect([status, JSON.parse(body)]).toEqual([
+        413,
+        expect.objectContaining({ code: 'body_too_large' }),
+      ]);
+      await connection.closed;
+      expect(connection.taken()).toBeLessThan(36 * MB);
+    },
+  );
 
-  it('a compressed body is refused if it is too large when decompressed', async () => {
+  it.concurrent('a compressed body is refused if it is too large when decompressed', async () => {
     const response = await fetch(`${api.url}/api/chat/s1`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
@@ -87,7 +93,7 @@ describe('a body that is too large', () => {
     expect(await response.json()).toMatchObject({ code: 'body_too_large' });
   });
 
-  it('the body of a stranger is not read', async () => {
+  it.concurrent('the body of a stranger is not read', async () => {
     const connection = await connectRaw(closed.url);
     connection.send(head(`content-length: ${String(15 * MB)}`));
     const { status, body } = await connection.reply;
@@ -223,7 +229,7 @@ describe('JSON', () => {
     expect(await response.json()).toMatchObject({ code: 'unsupported_media_type' });
   });
 
-  it('JSON with too many values is refused long before its end', async () => {
+  it.concurrent('JSON with too many values is refused long before its end', async () => {
     const connection = await connectRaw(api.url);
     connection.send(head(`content-length: ${String(15 * MB)}`));
     connection.send(`{"messages":[${'1,'.repeat(LIMITS.jsonValues)}`);

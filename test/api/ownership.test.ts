@@ -188,17 +188,10 @@ describe('sessions of tenants', () => {
 });
 
 describe('the end of a token', () => {
-  beforeEach(async () => {
-    await open();
-    await begin(MINE);
-    const start = { sessionId: 'active', message: 'hi', agent: 'tester' };
-    await api.post('/api/agent/start', start, { 'x-user': 'ann@acme' });
-  });
   const completion = { messages: [{ role: 'user', content: 'hi' }], model: 'tester' };
-
   /** What the reply says of it; nothing: it is cut, and its reader reconnects. */
   const RESYNC = /"type":"data-stream-resync".*"type":"error"/s;
-  it.each([
+  const requests: [path: string, says: RegExp | undefined, body?: object][] = [
     ['/api/chat/mine/events', undefined],
     ['/api/agent/sse?sessionId=mine', undefined],
     ['/api/chat/active', RESYNC],
@@ -212,7 +205,7 @@ describe('the end of a token', () => {
       '/api/ag-ui/tester',
       /"type":"RUN_ERROR"/,
       {
-        threadId: 'other',
+        threadId: 'third',
         runId: 'r1',
         messages: [{ id: 'u1', role: 'user', content: 'hi' }],
         state: {},
@@ -223,10 +216,17 @@ describe('the end of a token', () => {
     ],
     ['/v1/chat/completions', /"error":.*broke off/, { ...completion, stream: true }],
     ['/v1/chat/completions', undefined, completion],
-  ] as [string, RegExp | undefined, object | undefined][])(
-    'is the end of the reply of %s, which says %s',
-    async (...[path, says, body]) => {
-      const response = fetch(api.url + path, {
+  ];
+  /** All replies end at the same time. */
+  let replies: Promise<string>[];
+
+  beforeAll(async () => {
+    await open();
+    await begin(MINE);
+    const start = { sessionId: 'active', message: 'hi', agent: 'tester' };
+    await api.post('/api/agent/start', start, { 'x-user': 'ann@acme' });
+    replies = requests.map(async ([path, , body]) => {
+      const response = await fetch(api.url + path, {
         ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
         headers: {
           'x-user': 'ann@acme',
@@ -236,9 +236,17 @@ describe('the end of a token', () => {
         },
         signal: AbortSignal.timeout(5_000),
       });
-      const text = response.then((begun) => begun.text());
-      if (says === undefined) await expect(text).rejects.toThrow(/^(terminated|fetch failed)$/);
-      else await expect(text).resolves.toMatch(says);
+      return response.text();
+    });
+    await Promise.allSettled(replies);
+  });
+
+  it.each(requests.map(([path, says], nth) => ({ path, says, nth })))(
+    'is the end of the reply of $path, which says $says',
+    async ({ says, nth }) => {
+      if (says === undefined)
+        await expect(replies[nth]).rejects.toThrow(/^(terminated|fetch failed)$/);
+      else await expect(replies[nth]).resolves.toMatch(says);
     },
   );
 

@@ -122,8 +122,10 @@ describe('a path or method that no route declares', () => {
 
   it('an undeclared path or method is not served', async () => {
     const server = await start();
-    for (const other of [...others, { method: 'get', path: '/api/chat/other/nothing' }]) {
-      const answered = await ask(server, other);
+    const asked = [...others, { method: 'get', path: '/api/chat/other/nothing' }];
+    const answers = await Promise.all(asked.map((other) => ask(server, other)));
+    for (const [nth, answered] of answers.entries()) {
+      const other = asked[nth];
       expect([other, answered]).toMatchObject([other, { status: 404, code: 'not_found' }]);
       expect(answered.error).toMatch(/^There is no /);
     }

@@ -85,35 +85,7 @@ async function watch(sessionId: string) {
   };
 }
 
-const answer = (sessionId: string, call: string, body: object): Promise<Response> =>
-  postJson(`${product.url}/api/chat/${sessionId}/pending/${call}`, body);
-
 describe('GET /chat/:sessionId/events', () => {
-  it('session events report questions, answers from elsewhere, ends and new turns, across pauses', async () => {
-    const sessionId = newSessionId();
-    await (
-      await postMessage(product.url, sessionId, { id: 'u1', text: asking })
-    ).done;
-    const page = await watch(sessionId);
-    const asked = await page.sees('both questions', ({ pending }) => pending.length === 2);
-    expect(asked).toMatchObject({ sessionId, status: 'paused', turn: 1, messageId: 'msg-1' });
-    expect(asked.run.status).toBe('waiting_approval');
-    await answer(sessionId, 'c1', { approved: true });
-    await page.sees('one question', ({ pending }) => pending.length === 1);
-    await answer(sessionId, 'c2', { approved: false });
-    const ended = await page.sees('the end', ({ status }) => status === 'ended');
-    expect(ended).toMatchObject({ pending: [], run: { status: 'completed' } });
-    await postMessage(product.url, sessionId, { id: 'u2', text: 'Hello' });
-    await page.sees('the next turn', ({ turn }) => turn === 2);
-    await page.sees('its end', ({ turn, status }) => turn === 2 && status === 'ended');
-    // No event repeats the one before.
-    const standings = page.events.map(({ sequence: _place, ...rest }) => JSON.stringify(rest));
-    standings.forEach((standing, index) => {
-      expect(standing).not.toBe(standings[index - 1]);
-    });
-    page.leave();
-  });
-
   it('session events report queued messages, and why a run failed', async () => {
     const sessionId = newSessionId();
     const slow = script({ say: 'slow', hangMs: 600_000 });

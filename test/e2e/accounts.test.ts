@@ -24,7 +24,7 @@ const product = useProduct({
 
 /** Returns the requests that one user makes to one session. */
 async function signIn(sub: string, sessionId: string, tenant?: string) {
-  const authorization = await signToken(sub, tenant, [], 'chat');
+  const authorization = await signToken(sub, tenant, [], { aud: 'chat' });
   const headers = { authorization, 'content-type': 'application/json' };
   const url = `${product.url}/api/chat/${sessionId}`;
   const read = (path: string): Promise<Response> => fetch(url + path, { headers });
@@ -61,10 +61,10 @@ describe('a server with accounts, by its settings', () => {
 
     const get = async (headers: Record<string, string> = {}): Promise<Response> =>
       fetch(`${product.url}/api/chat/${id}/snapshot`, { headers });
-    const other = await signToken('ann', undefined, [], 'shop');
+    const other = await signToken('ann', undefined, [], { aud: 'shop' });
     for (const refused of [await get(), await get({ authorization: other })])
       expect(refused.status).toBe(401);
-    const token = await signToken('ann', undefined, [], 'chat');
+    const token = await signToken('ann', undefined, [], { aud: 'chat' });
     const cookie = { cookie: token.replace('Bearer ', 'token=') };
     const read = await get({ ...cookie, origin: APP });
     expect(read.status).toBe(200);

@@ -51,6 +51,14 @@ describe('helix-temporal run', () => {
     const wrong = await helix(['run', 'list', '-q', 'Nothing = what']);
     expect(wrong.code).toBe(1);
     expect(wrong.stderr).toMatch(/\(invalid_query\) .*Nothing/);
+    for (const odd of ["'", '\u0000', '\ud800', '%', '💥'.repeat(200)]) {
+      const refused = await helix(['run', 'list', '-q', odd]);
+      expect([odd, refused.code, refused.stderr]).toEqual([
+        odd,
+        1,
+        expect.stringContaining('(invalid_query)'),
+      ]);
+    }
   });
 
   it('run show prints steps and calls, follows a run to its end, and ends at once on Ctrl-C', async () => {

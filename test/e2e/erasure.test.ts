@@ -5,9 +5,8 @@ import { createKeySpace } from '../../store/redis/keys.js';
 import { openAsked } from '../support/asked-chat.js';
 import { CLIENT_7, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';
 import { charge, delegate } from '../support/lab-calls.js';
-import { newSessionId, openTemporal, sharedTemporal, useProduct } from '../support/product.js';
+import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
-import { startTcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 const CANARY = 'canary-4711-of-a-person';
@@ -117,34 +116,4 @@ describe('a conversation that is erased', () => {
     expect((await erase(sessionId, '')).status).toBe(204);
     expect((await erase(sessionId)).status).toBe(404);
   });
-
-  it('is erased to the end by a worker if the API is killed in between', async () => {
-    const { sessionId, workflows } = await converse();
-    const proxy = await startTcpProxy(Number(sharedTemporal().split(':')[1]));
-    try {
-      await product.stopApi();
-      await product.startApi({ TEMPORAL_ADDRESS: `127.0.0.1:${String(proxy.port)}` });
-      await until('the API is ready', () => product.isReady());
-      // The proxy drops everything that the API sends to Temporal from now on.
-      proxy.swallow();
-      const response = erase(sessionId).catch(() => undefined);
-      await until(
-        'the record is gone',
-        async () => (await product.redis.exists(keys.session(sessionId).root)) === 0,
-      );
-      await product.kill9Api();
-      expect(await response).toBeUndefined();
-      for (const id of workflows) await untilDeleted(id);
-      await until(
-        'the erasure is complete',
-        async () => (await product.redis.exists(keys.gone(sessionId))) === 0,
-      );
-      await product.startApi();
-      const entries = await actionsOf(sessionId);
-      expect(entries.map(({ action }) => action)).toEqual(['approve', 'erase', 'erased']);
-      expect(await product.redis.keys(`*${sessionId}*`)).toEqual([]);
-    } finally {
-      await proxy.close();
-    }
-  }, 200_000);
 });

@@ -1,12 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { BODIES_OF_ROUTES, HOSTILE_BODIES } from '../support/hostile-bodies.js';
 import { newSessionId, useProduct } from '../support/product.js';
-
-/** Settings of a process under measurement. */
-const MEASURED = {
-  NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/loop-meter.mjs', import.meta.url))}`,
-};
 
 /** The cost of a piece of work to a process. */
 interface ProcessCost {
@@ -37,7 +31,7 @@ async function readMemory(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number
   return Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0) / 1_024;
 }
 
-const product = useProduct({ api: { DEFAULT_AGENT: 'lab', ...MEASURED } });
+const product = useProduct();
 
 /** Over twice the measured cost; without the defences it is seconds to a minute, and 4 GB. */
 const BUSY_MS = 400;

@@ -138,23 +138,4 @@ describe('helix-temporal dev', () => {
     const reply = await replyIn('long');
     for (const word of words) expect(reply.split(new RegExp(`\\b${word}\\b`))).toHaveLength(3);
   }, 60_000);
-
-  it('a new worker that does not come up replaces nothing', async () => {
-    // Only the worker fails to load this file, because only workers have leases.
-    project.write('tools.ts', `if (process.env['LEASE_ID']) throw new Error('no');${TOOLS('hey')}`);
-    await says(
-      /The worker does not start: it ended with exit code 1\.\nThe agents run as they were/,
-    );
-    expect(await (await post('fifth', GREETING)).text()).toContain('welcome Ann');
-  }, 60_000);
-
-  it('a new API that does not come up replaces nothing', async () => {
-    // Only the replacing API fails to load this file, because only it has LISTEN_WITHIN.
-    project.write(
-      'tools.ts',
-      `if (process.env['LISTEN_WITHIN']) throw new Error('no');${TOOLS('bye')}`,
-    );
-    await says(/The api does not start: it ended with exit code 1\.\nThe agents run as they were/);
-    expect(await (await post('sixth', GREETING)).text()).toContain('welcome Ann');
-  }, 60_000);
 });

@@ -1,10 +1,10 @@
-import { SignJWT } from 'jose';
 import { ROUTES } from '../support/all-routes.js';
 import type { AuditReply } from '../../protocol/audit.js';
 import type { PersonErasureReply } from '../../protocol/replies.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { runCommand } from '../support/command-line.js';
 import { charge, delegate } from '../support/lab-calls.js';
+import { signToken } from '../support/people.js';
 import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
 import { until } from '../support/until.js';
@@ -58,29 +58,16 @@ function walkAs(
   return Object.assign(walk, { done });
 }
 
-const SECRET = 'a secret of thirty-two bytes, at least';
-const product = useProduct({
-  api: {
-    JWT_SECRET: SECRET,
-    JWT_TENANT_CLAIM: 'org',
-    JWT_ROLES_CLAIM: 'roles',
-    JWT_TENANTS_CLAIM: 'helps',
-    DEFAULT_AGENT: 'lab',
-    LAB: '1',
-  },
-});
+const product = useProduct('accounts');
 const temporal = openTemporal();
 
-function tokenOf(claims: Record<string, unknown>): Promise<string> {
-  return new SignJWT(claims)
-    .setProtectedHeader({ alg: 'HS256' })
-    .setExpirationTime('5m')
-    .sign(new TextEncoder().encode(SECRET));
-}
-
-async function as(sub: string, org: string, ...roles: string[]): Promise<Record<string, string>> {
-  const token = await tokenOf({ sub, org, roles });
-  return { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+async function as(
+  sub: string,
+  tenant: string,
+  ...roles: string[]
+): Promise<Record<string, string>> {
+  const authorization = await signToken(sub, tenant, roles);
+  return { authorization, 'content-type': 'application/json' };
 }
 
 const ANN = 'ann-4711@example.com';
@@ -90,7 +77,7 @@ const CANARY = `canary-${newSessionId()}`;
 const BEGUN_AT = new Date().toISOString();
 
 async function say(user: string, org: string, text: string, id = newSessionId()): Promise<string> {
-  const response = await fetch(`${product.url}/api/chat/${id}`, {
+  const response = await fetch(`${product.url}/api/chat/${id}?agent=lab`, {
     method: 'POST',
     headers: await as(user, org),
     body: JSON.stringify({ message: { id: 'u1', role: 'user', content: text } }),
@@ -193,7 +180,10 @@ describe('a person', () => {
     const walk = walkAs(() => product.url, await as(zoe, ACME));
     const texts = { script: [{ say: canary, calls: [charge('c1')] }, { say: canary }] };
     const script = JSON.stringify(texts);
-    const message = (id: string, content = script) => ({ message: { id, role: 'user', content } });
+    const message = (id: string, content = script) => ({
+      agent: 'lab',
+      message: { id, role: 'user', content },
+    });
     const [main, other, third] = ['main', 'other', 'third'].map((name) => `${canary}-${name}`);
     const of = { sessionId: main, toolCallId: 'c1' };
     const delegated = {
@@ -355,7 +345,8 @@ describe('a person', () => {
   it('an operator of several tenants chooses one, by header or --tenant, and is named so there', async () => {
     const id = await say('cem', ACME, `${CANARY}-e`);
     const roles = ['operator'];
-    const token = await tokenOf({ sub: 'otto', org: 'ops', roles, helps: [ACME] });
+    const authorization = await signToken('otto', 'ops', roles, { helps: [ACME] });
+    const token = authorization.replace('Bearer ', '');
     const run = (...args: string[]) =>
       runCommand(args, { env: { HELIX_URL: product.url, HELIX_TOKEN: token } });
     expect(await run('user', 'export', 'cem')).toMatchObject({ code: 0, stdout: '' });
@@ -373,7 +364,7 @@ describe('a person', () => {
     const ottos = entries.filter(({ name }) => name === 'other-tenant:ops|otto');
     expect(ottos.map(({ action }) => action)).toEqual(['read', 'export']);
     // A chat always belongs to the token's own tenant.
-    const own = { authorization: `Bearer ${token}`, 'x-helix-tenant': ACME };
+    const own = { authorization, 'x-helix-tenant': ACME };
     expect((await ask(`/chat/${id}/snapshot`, own)).status).toBe(404);
   });
 });

@@ -1,5 +1,7 @@
+import { toAct } from '../../runs/record/acts.js';
+import { createSweep } from '../../runs/sweep.js';
 import { createMemoryStores } from '../../store/memory/index.js';
-import { createIdleRuns } from '../support/idle-workflows.js';
+import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive } from '../support/session-driver.js';
 
 /** A starting run whose workflow Temporal does not know yet. */
@@ -56,4 +58,42 @@ describe('the receipt of an erasure', () => {
     for (const _time of [1, 2]) expect(await runs.finishErasures(session.id)).toBe(true);
     expect(await acts()).toEqual(['erase', 'erased']);
   });
+});
+
+it('the sweep relays the act of a process that died, and finishes its erasure', async () => {
+  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+  const { store, session, runId, runs, acts, ...stores } = await openStarting();
+  await session.claim(session.writer(runId, 1, 1));
+  const due = store.due.of(IDLE_WORKFLOWS.fleet);
+  await due.note(session.id, 0);
+  const sweep = createSweep({
+    store: { ...store, due },
+    runs,
+    holder: 'another',
+    logger: { warn: () => undefined },
+  });
+  const sweepLater = async (): Promise<void> => {
+    clock.mockReturnValue(Date.now() + 60_000);
+    await sweep();
+  };
+  const act = toAct('stop', { by: 'bob' });
+  await store.runs.stop(session.id, { mode: 'interrupt', act });
+  expect(await acts()).toEqual([]);
+  await sweepLater();
+  expect(await acts()).toEqual(['stop']);
+  // The process dies while it waits for Temporal.
+  await new Promise<void>((resolve) => {
+    const erase = (): Promise<never> => {
+      resolve();
+      return new Promise(() => undefined);
+    };
+    const dies = createIdleRuns({ store, ...stores }, { workflows: { erase } });
+    void dies.deleteSession(session.id, 'ann');
+  });
+  expect(await store.sessions.read(session.id)).toBeUndefined();
+  expect(await store.erasures.of(session.id)).toHaveLength(1);
+  await sweepLater();
+  expect(await store.erasures.of(session.id)).toEqual([]);
+  expect(await acts()).toEqual(['stop', 'erase', 'erased']);
+  jest.restoreAllMocks();
 });

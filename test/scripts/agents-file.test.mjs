@@ -59,6 +59,11 @@ test.each([
     'export const a = new AgentRegistry(); export const b = new AgentRegistry();',
     'agents.ts exports more than one registry.',
   ],
+  [
+    'names an agent twice',
+    `export const a = agent('twin'); export const b = agent('twin');`,
+    'agents.ts cannot be used: Agent "twin": another agent is registered under this name',
+  ],
   ['exports nothing', 'export const n = 1;', 'agents.ts exports no agents: export what'],
   ['throws', 'throw new Error("no shop");', 'agents.ts cannot be loaded: no shop (agents.ts:'],
   [
@@ -73,4 +78,11 @@ test.each([
   ],
 ])('a file that %s is refused with a sentence', async (_name, text, sentence) => {
   await expect(namesIn(text)).rejects.toThrow(sentence);
+});
+
+test('a file that is not there is named with its folder', async () => {
+  const folder = tempFolder();
+  await expect(loadAgentsFile('./agents.ts', { folder })).rejects.toThrow(
+    `There is no file agents.ts in ${folder}.`,
+  );
 });

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { waitUntil } from '../../scripts/start/reachable.mjs';
-import { identityOf, isSameProcess } from '../../scripts/system/process-identity.mjs';
+import { identityOf, isSameProcess, startTimeOf } from '../../scripts/system/process-identity.mjs';
 import { startChildProcess } from '../../scripts/start/child-process.mjs';
+import { useTempFolders } from './temp-folder.mjs';
+
+const tempFolder = useTempFolders();
 
 /** Resolves when the child has installed its signal handlers. */
 async function startNode(code) {
@@ -50,3 +53,23 @@ test.each(['', "process.on('SIGTERM', () => {});"])(
     expect(await waitUntil(() => !isSameProcess(identity), { withinMs: 5_000 })).toBe(true);
   },
 );
+
+test('a server ends with the process that started it, also if that is killed', async () => {
+  const folder = tempFolder();
+  const module = new URL('../../scripts/start/child-process.mjs', import.meta.url).href;
+  const program = `
+    import { startServer } from '${module}';
+    const { pid } = startServer('sleep', ['600'], 'server.log', {});
+    process.stdout.write(String(pid));
+    setInterval(() => {}, 1e6);
+  `;
+  const starter = startChildProcess(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [pid] = await once(starter.child.stdout, 'data');
+  expect(startTimeOf(Number(pid))).toBeDefined();
+  starter.child.kill('SIGKILL');
+  const isGone = () => startTimeOf(Number(pid)) === undefined;
+  await expect(waitUntil(isGone, { withinMs: 15_000 })).resolves.toBe(true);
+});

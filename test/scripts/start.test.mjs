@@ -74,7 +74,7 @@ function expectPrivate(data) {
 }
 
 describe('npm start', () => {
-  test('npm start starts everything once, privately, each with its keys; a stop request leaves nothing behind', async () => {
+  test('npm start starts everything once, privately, each with its keys; it restarts what dies, and a stop leaves nothing', async () => {
     const { root, command, pids } = await startWhole();
     expect(Object.values(pids).every(isRunning)).toBe(true);
     expect(command.output()).toMatch(/Chat page +http:\/\/127\.0\.0\.1:\d+/);
@@ -88,16 +88,6 @@ describe('npm start', () => {
     expect(second.output()).toContain(sentence);
     expect(Object.values(pids).every(isRunning)).toBe(true);
 
-    command.child.kill('SIGINT');
-    await expect(command.exited).resolves.toBe(0);
-    expect(Object.values(pids).some(isRunning)).toBe(false);
-    const left = readdirSync(join(root, '.data')).sort();
-    expect(left.filter((name) => /lock|pid/.test(name))).toEqual([]);
-    expect(left).toEqual(expect.arrayContaining(['redis', 'temporal.db']));
-  });
-
-  test('npm start restarts processes that die, engines too, and killed itself leaves none', async () => {
-    const { root, command, pids } = await startWhole();
     for (const role of ['worker', 'api']) {
       const back = command.line(new RegExp(`^${role} .*up (\\d+)`));
       process.kill(pids[role], 'SIGKILL');
@@ -111,8 +101,13 @@ describe('npm start', () => {
       await expect(waitUntil(back, { withinMs: 15_000 })).resolves.toBe(true);
       pids[name] = enginePid(root, name);
     }
-    command.child.kill('SIGKILL');
-    await expect(allGone(pids)).resolves.toBe(true);
+
+    command.child.kill('SIGINT');
+    await expect(command.exited).resolves.toBe(0);
+    expect(Object.values(pids).some(isRunning)).toBe(false);
+    const left = readdirSync(join(root, '.data')).sort();
+    expect(left.filter((name) => /lock|pid/.test(name))).toEqual([]);
+    expect(left).toEqual(expect.arrayContaining(['redis', 'temporal.db']));
   });
 
   test('when the npm that started it is killed, it leaves nothing running', async () => {

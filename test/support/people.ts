@@ -12,9 +12,9 @@ export async function signToken(
   sub: string,
   tenant: string | undefined,
   roles: readonly string[] = [],
-  aud?: string,
+  more: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
-  const token = await new SignJWT({ sub, tenant_id: tenant, realm_access: { roles }, aud })
+  const token = await new SignJWT({ sub, tenant_id: tenant, realm_access: { roles }, ...more })
     .setProtectedHeader({ alg: 'HS256' })
     .setExpirationTime('30m')
     .sign(new TextEncoder().encode(SECRET));

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { Redis } from 'ioredis';
 import type { Times } from '../../protocol/limits.js';
@@ -72,6 +73,11 @@ const UNLIMITED = {
   TEMPORAL_UI_URL: TEMPORAL_UI,
 };
 
+/** The API then says how long its event loop was blocked; see `large-bodies.test.ts`. */
+const MEASURED = {
+  NODE_OPTIONS: `--import ${fileURLToPath(new URL('loop-meter.mjs', import.meta.url))}`,
+};
+
 /** Settings of the shared worker and of every API beside it; files wait for its sweeper. */
 const SHARED_BACKEND = {
   AUDIT_KEY: 'k'.repeat(32),
@@ -80,12 +86,13 @@ const SHARED_BACKEND = {
 
 const SHARED = {
   /** All callers are one anonymous user. */
-  open: UNLIMITED,
+  open: { ...UNLIMITED, ...MEASURED },
   /** Callers have tokens; see `people.ts`. */
   accounts: {
     ...UNLIMITED,
     JWT_SECRET: SECRET,
     JWT_ROLES_CLAIM: 'realm_access.roles',
+    JWT_TENANTS_CLAIM: 'helps',
     LAB: '1',
   },
 };

@@ -5,19 +5,20 @@ import { z } from 'zod';
 import {
   createRemoteSubAgentTool,
   HttpRemoteAgentTransport,
-} from '../../extensions/remote/index.js';
-import { remoteSessionId } from '../../extensions/remote/run-remotely.js';
-import { createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
-import { charge } from '../support/lab-calls.js';
-import { useProduct } from '../support/product.js';
-import { openTestStores } from '../support/test-stores.js';
-import { until } from '../support/until.js';
+} from '../../../extensions/remote/index.js';
+import { remoteSessionId } from '../../../extensions/remote/run-remotely.js';
+import { createHarness } from '../../support/activity-harness.js';
+import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
+import { charge } from '../../support/lab-calls.js';
+import { useLocalProduct } from '../../support/local-product.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
+import { openTestStores } from '../../support/test-stores.js';
+import { until } from '../../support/until.js';
 
-const remote = useProduct();
+const remote = useLocalProduct();
 
 const script = (...entries: object[]): object => ({ script: entries });
-const slow = script({ say: 'far away', deltas: 8, everyMs: 400 });
+const slow = script({ say: 'far away', deltas: 8, everyMs: 200 });
 
 interface Target {
   url?: string;
@@ -81,18 +82,20 @@ describe('a remote sub-agent', () => {
     );
   });
 
-  it('a remote sub-agent starts once and loses nothing when a worker and the other API are killed in the middle', async () => {
-    const { tool, run, streamed, row, status } = await delegate(slow);
+  it('a remote sub-agent starts once and loses nothing when a worker is lost and its connection breaks in the middle', async () => {
+    const proxy = await startTcpProxy(Number(new URL(remote.url).port));
+    const url = `http://127.0.0.1:${String(proxy.port)}/api/agent`;
+    const { tool, run, streamed, row, status } = await delegate(slow, { url });
     const first = tool(run, 1, 'c1', 1).catch((error: unknown) => error);
     await until('it speaks', async () => (await streamed()) !== '');
-    await remote.kill9Api();
-    await remote.startApi();
+    proxy.cut();
     // A later attempt takes the call over, as if the first were dead.
     expect(await tool(run, 1, 'c1', 2)).toBe('settled');
     await first;
     expect(await row()).toMatchObject({ output: 'far away' });
     expect(await streamed()).toBe('far away');
     expect(await status()).toMatchObject({ run: { turn: 1, status: 'completed' } });
+    await proxy.close();
   });
 
   it('a remote sub-agent is interrupted with its parent', async () => {
