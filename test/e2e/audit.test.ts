@@ -69,19 +69,21 @@ describe('the audit trail', () => {
         await handle.executeUpdate('approve', { args: [{ toolCallId: 'c1', by: 'olga' }] });
       },
     };
-    const entries: Record<string, AuditEntryReply> = {};
-    for (const [way, answer] of Object.entries(ways)) {
+    const all = Object.entries(ways);
+    const check = async ([way, answer]: (typeof all)[number]) => {
       const asked = await ask();
       await answer(asked);
-      entries[way] = await untilEntry(asked.sessionId, 'approve');
+      const entry = await untilEntry(asked.sessionId, 'approve');
       expect(await entriesOf(asked.sessionId)).toHaveLength(1);
-      expect(entries[way].target).toEqual({
+      expect(entry.target).toEqual({
         sessionId: asked.sessionId,
         runId: await runOf(asked.sessionId),
         toolCallId: 'c1',
         toolName: 'charge',
       });
-    }
+      return [way, entry] as const;
+    };
+    const entries = Object.fromEntries(await Promise.all(all.map(check)));
     const vias = Object.fromEntries(Object.entries(entries).map(([way, { via }]) => [way, via]));
     expect(vias).toEqual({
       api: 'api',

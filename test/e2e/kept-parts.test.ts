@@ -4,6 +4,7 @@ import { defineAgent } from '../../agents/index.js';
 import { CLIENTS, loadChat, openChat, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { fakeModel, parts } from '../support/fake-model.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
 import { useAgentApi } from './agent-api.js';
 
@@ -52,7 +53,8 @@ describe('sources and files of a model', () => {
       ...parts.finish(),
     ];
   });
-  const { api } = useAgentApi(defineAgent({ name, systemPrompt: '', llmConfig: { model } }));
+  const agent = defineAgent({ name, systemPrompt: '', llmConfig: { model } });
+  const api = useLocalProduct({ agents: [agent] });
 
   it.each(CLIENTS)(
     '%s: are shown and kept beside the text, and files go back to the model',

@@ -1,4 +1,4 @@
-import { AgentRegistry } from '../../agents/index.js';
+import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createExampleAgents } from '../../examples/index.js';
 import { allExtensions } from '../../extensions/index.js';
 import {
@@ -19,28 +19,32 @@ export interface LocalProduct extends Pick<ApiServer, 'url' | 'logged'> {
 }
 
 interface LocalOptions {
+  /** Default: the example agents. */
+  agents?: readonly AgentDefinition[];
   /** Default: stores in memory. */
   openStores?: () => Promise<Stores>;
   defaultAgent?: string;
 }
 
-/** Keeps an API with the example agents up, whose runs this process carries out without Temporal. */
+/** Keeps an API with agents up, whose runs this process carries out without Temporal. */
 export function useLocalProduct({
+  agents: own,
   openStores = () => Promise.resolve(createMemoryStores()),
-  defaultAgent = 'support',
+  defaultAgent = own?.[0]?.name ?? 'support',
 }: LocalOptions = {}): LocalProduct {
   let product: LocalProduct | undefined;
   beforeAll(async () => {
     const charges = new Map<string, number>();
     const agents = new AgentRegistry(
-      createExampleAgents({
-        countCharge: (key) => {
-          const count = (charges.get(key) ?? 0) + 1;
-          charges.set(key, count);
-          return Promise.resolve(count);
-        },
-        findCharge: (key) => Promise.resolve(charges.has(key)),
-      }),
+      own ??
+        createExampleAgents({
+          countCharge: (key) => {
+            const count = (charges.get(key) ?? 0) + 1;
+            charges.set(key, count);
+            return Promise.resolve(count);
+          },
+          findCharge: (key) => Promise.resolve(charges.has(key)),
+        }),
     );
     const stores = await openStores();
     const executor = createInProcessExecutor({ agents, stores, extensions: allExtensions() });

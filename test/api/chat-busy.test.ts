@@ -7,12 +7,12 @@ import {
   type ChatClient,
 } from '../support/chat-client.js';
 import { createGatedAgent } from '../support/gated-agent.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { readSse, type SseReader } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
-import { useAgentApi } from './agent-api.js';
 
 const { agent, open, reached } = createGatedAgent();
-const { api } = useAgentApi(agent);
+const api = useLocalProduct({ agents: [agent] });
 
 function shown(client: Pick<ChatClient, 'messages'>): string[] {
   return client.messages().map((message) => `${message.id} ${textOf(message)}`);
@@ -100,7 +100,7 @@ describe('the queue over HTTP', () => {
     for (const { headers } of waiting) expect(headers.get('x-run-id')).toBe(run?.runId);
     const list = async (response: Promise<Response>): Promise<unknown[]> =>
       ((await (await response).json()) as { queue: unknown[] }).queue;
-    expect(await list(api.get(queuePath(sessionId)))).toHaveLength(3);
+    expect(await list(fetch(api.url + queuePath(sessionId)))).toHaveLength(3);
     const edit = (id: string): Promise<Response> =>
       fetch(api.url + queuePath(sessionId), {
         method: 'PATCH',
@@ -130,7 +130,7 @@ describe('the queue over HTTP', () => {
 
     // A removed message counts as new; two posts of it wait as one, and both clients see its reply.
     const twice = await Promise.all([1, 2].map(() => post(sessionId, 'b', 'text of b', 'queue')));
-    expect(await list(api.get(queuePath(sessionId)))).toHaveLength(1);
+    expect(await list(fetch(api.url + queuePath(sessionId)))).toHaveLength(1);
     open(gate);
     expect(await running.done).toBe('ended');
     expect(running.text()).toBe('Once upon a time');
@@ -142,7 +142,7 @@ describe('the queue over HTTP', () => {
   });
 
   it('the queue shows nothing to strangers, and an unknown policy is refused', async () => {
-    expect((await api.get(queuePath(newId()))).status).toBe(404);
+    expect((await fetch(api.url + queuePath(newId()))).status).toBe(404);
     const refused = await post(newId(), 'u1', 'hello', 'whatever');
     expect(refused.status).toBe(400);
   });
