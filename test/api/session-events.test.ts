@@ -107,6 +107,11 @@ describe('GET /chat/:sessionId/events', () => {
     const snapshot = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
     const { run } = (await snapshot.json()) as Pick<SessionEvent, 'run'>;
     expect(run.error).toEqual(failed.run.error);
+    // No event repeats the one before.
+    const standings = page.events.map(({ sequence: _place, ...rest }) => JSON.stringify(rest));
+    standings.forEach((standing, index) => {
+      expect(standing).not.toBe(standings[index - 1]);
+    });
     await queued.text();
     page.leave();
   });

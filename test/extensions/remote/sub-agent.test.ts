@@ -18,7 +18,7 @@ import { until } from '../../support/until.js';
 const remote = useLocalProduct();
 
 const script = (...entries: object[]): object => ({ script: entries });
-const slow = script({ say: 'far away', deltas: 8, everyMs: 200 });
+const slow = script({ say: 'far away', deltas: 8, everyMs: 300 });
 
 interface Target {
   url?: string;
@@ -88,10 +88,13 @@ describe('a remote sub-agent', () => {
     const { tool, run, streamed, row, status } = await delegate(slow, { url });
     const first = tool(run, 1, 'c1', 1).catch((error: unknown) => error);
     await until('it speaks', async () => (await streamed()) !== '');
-    proxy.cut();
     // A later attempt takes the call over, as if the first were dead.
-    expect(await tool(run, 1, 'c1', 2)).toBe('settled');
+    const second = tool(run, 1, 'c1', 2);
     await first;
+    const before = (await streamed()).length;
+    await until('it speaks again', async () => (await streamed()).length > before);
+    proxy.cut();
+    expect(await second).toBe('settled');
     expect(await row()).toMatchObject({ output: 'far away' });
     expect(await streamed()).toBe('far away');
     expect(await status()).toMatchObject({ run: { turn: 1, status: 'completed' } });
