@@ -24,8 +24,8 @@ it(
     const { store, streamManager } = createMemoryStores();
     const session = drive({ store, streamManager });
     const { runId } = await session.newRun();
-    const writer = session.writer(runId, 1, 1);
-    await session.claim(writer);
+    await session.claim(session.writer(runId, 1, 1));
+    const writer = session.writer(runId, 1, 2);
     const deps = { stateStore: store, streamManager };
     const events = createSessionEvents(deps, session.id, leave.signal);
     const next = async (): Promise<SessionEvent> => {
@@ -34,7 +34,15 @@ it(
     };
     expect(await next()).toMatchObject({ status: 'active', run: { status: 'running' } });
     const changes: [what: string, change: () => Promise<unknown>, shown: object][] = [
-      ['a message is queued', () => session.enqueue('q1'), { queue: [{ id: 'q1' }] }],
+      [
+        'a message is queued, after an attempt that changes nothing to see',
+        async () => {
+          await session.claim(writer);
+          await new Promise(setImmediate);
+          await session.enqueue('q1');
+        },
+        { queue: [{ id: 'q1' }] },
+      ],
       [
         'people are asked',
         () => session.commit(writer, { calls: [newCall('c1', 'approval')] }),
@@ -107,11 +115,6 @@ describe('GET /chat/:sessionId/events', () => {
     const snapshot = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
     const { run } = (await snapshot.json()) as Pick<SessionEvent, 'run'>;
     expect(run.error).toEqual(failed.run.error);
-    // No event repeats the one before.
-    const standings = page.events.map(({ sequence: _place, ...rest }) => JSON.stringify(rest));
-    standings.forEach((standing, index) => {
-      expect(standing).not.toBe(standings[index - 1]);
-    });
     await queued.text();
     page.leave();
   });
