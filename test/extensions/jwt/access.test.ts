@@ -63,19 +63,17 @@ describe('a server without accounts', () => {
   it('the claims of a token have the names that the settings give them', async () => {
     const names = {
       JWT_USER_CLAIM: 'uid',
-      JWT_PERSON_CLAIM: 'pid',
       JWT_TENANT_CLAIM: 'org',
       JWT_TENANTS_CLAIM: 'helps',
     };
     const settings = { ...SETTINGS, ...names, JWT_SECRET: SECRET };
     const { authenticate } = await readAccess(parseEnv(settings));
-    const claims = { uid: 'u1', pid: 'p1', org: 'acme', helps: ['rival'] };
+    const claims = { uid: 'u1', org: 'acme', helps: ['rival'] };
     const authorization = await signToken('ann', 'other', [], claims);
     const headers: Record<string, string> = { authorization };
     const request = { headers, get: (header: string) => headers[header] } as unknown as Request;
     expect(await authenticate?.(request)).toMatchObject({
       userId: 'u1',
-      personId: 'p1',
       tenantId: 'acme',
       tenants: ['rival'],
     });
