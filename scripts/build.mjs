@@ -10,10 +10,10 @@ import {
   listSources,
   readStamp,
   swcOptions,
-  writeAtomically,
   writeStamp,
 } from './build/sources.mjs';
 import { withLock } from './system/file-lock.mjs';
+import { writeAtomically } from './system/files.mjs';
 import { withProgress } from './system/progress.mjs';
 import { isMain, projectRoot, runMain, UserError } from './system/project.mjs';
 import { lastLines, runCommand } from './system/run-command.mjs';

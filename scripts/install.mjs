@@ -1,7 +1,7 @@
 // Installs the npm packages if they are missing or differ from the lock file.
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { withLock } from './system/file-lock.mjs';
+import { readJson } from './system/files.mjs';
 import { withProgress } from './system/progress.mjs';
 import { isMain, projectRoot, runMain, UserError } from './system/project.mjs';
 import { lastLines, runCommand } from './system/run-command.mjs';
@@ -18,21 +18,13 @@ export async function installPackages(root = projectRoot) {
  * the lock file, any npm command the record.
  */
 export function isInstalled(root) {
-  const wanted = readPackages(join(root, 'package-lock.json'));
-  const installed = readPackages(join(root, 'node_modules', '.package-lock.json'));
+  const wanted = readJson(join(root, 'package-lock.json'))?.packages;
+  const installed = readJson(join(root, 'node_modules', '.package-lock.json'))?.packages;
   if (!wanted || !installed) return false;
   return Object.entries(wanted).every(
     ([path, { version, optional }]) =>
       path === '' || installed[path]?.version === version || (optional && !installed[path]),
   );
-}
-
-function readPackages(path) {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')).packages;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

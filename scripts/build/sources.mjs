@@ -1,14 +1,8 @@
 // Lists the product's files and fingerprints any set of them.
 import { createHash } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, relative, sep } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { readJson, writeAtomically } from '../system/files.mjs';
 
 const FOLDERS = [
   'protocol',
@@ -63,24 +57,12 @@ export function fingerprint(root, files, ...settings) {
 
 // A stamp records the inputs of a part of the build, so that an unchanged part is not rebuilt.
 export function readStamp(dist, part) {
-  try {
-    return JSON.parse(readFileSync(stampPath(dist, part), 'utf8'));
-  } catch {
-    return undefined;
-  }
+  return readJson(stampPath(dist, part));
 }
 
 /** Written last: a build that dies half-way leaves no stamp and is repeated. */
 export function writeStamp(dist, part, value) {
   writeAtomically(stampPath(dist, part), JSON.stringify(value));
-}
-
-/** Readers see the old file or the new one, never a part, because the product may run during a rebuild. */
-export function writeAtomically(path, content) {
-  mkdirSync(dirname(path), { recursive: true });
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, content);
-  renameSync(temporary, path);
 }
 
 function stampPath(dist, part) {

@@ -1,8 +1,9 @@
 // Installs many versions of the chat clients for the tests: `ai` and `@ai-sdk/react` with React, each pair in
 // its own cache folder.
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { provideFolder } from '../system/file-lock.mjs';
+import { readJson, writeAtomically } from '../system/files.mjs';
 import { withProgress } from '../system/progress.mjs';
 import { cacheFolder, projectRoot } from '../system/project.mjs';
 import { npm, npmInstall, RegistryError } from './npm.mjs';
@@ -15,11 +16,11 @@ const DAY_MS = 24 * 3_600_000;
  * the last list counts; without a list, the project's pinned pairs.
  */
 export async function findNewest({ file, pinned, ask = askRegistry, now = Date.now() }) {
-  const known = readKnown(file);
+  const known = readJson(file);
   if (known !== undefined && now - known.askedAt < DAY_MS) return known.pairs;
   try {
     const pairs = await ask();
-    writeWhole(file, JSON.stringify({ askedAt: now, pairs }));
+    writeAtomically(file, JSON.stringify({ askedAt: now, pairs }));
     return pairs;
   } catch (error) {
     if (!(error instanceof RegistryError)) throw error;
@@ -47,22 +48,6 @@ export function isNewer(version, other) {
   const [a, b] = [version, other].map((text) => text.split('.').map(Number));
   const at = a.findIndex((number, index) => number !== b[index]);
   return at !== -1 && a[at] > b[at];
-}
-
-function readKnown(file) {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Writes atomically, so that readers never see half a file. */
-function writeWhole(file, text) {
-  mkdirSync(dirname(file), { recursive: true });
-  const part = `${file}.${process.pid}`;
-  writeFileSync(part, text);
-  renameSync(part, file);
 }
 
 /** Oldest first; the newest pair of each major follows the others of that major. */

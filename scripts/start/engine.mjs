@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readJson } from '../system/files.mjs';
 import { identityOf, isSameProcess } from '../system/process-identity.mjs';
 import { UserError } from '../system/project.mjs';
 import { lastLines } from '../system/run-command.mjs';
@@ -119,7 +120,7 @@ function removePidFile(path) {
 
 /** Stops the process of this file if its id was not reused. Returns true if it ran. */
 export async function stopLeftOver(path) {
-  const left = read(path);
+  const left = readJson(path);
   if (!left || !isSameProcess(left)) {
     removePidFile(path);
     return false;
@@ -132,12 +133,4 @@ export async function stopLeftOver(path) {
   }
   removePidFile(path);
   return true;
-}
-
-function read(path) {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
-  }
 }

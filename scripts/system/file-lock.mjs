@@ -5,7 +5,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { readJson } from './files.mjs';
 import { identityOf, isSameProcess } from './process-identity.mjs';
 
 const POLL_MS = 100;
@@ -31,7 +31,7 @@ export function tryLock(path) {
     for (;;) {
       // A hard link appears complete or not at all, so no process reads a half-written lock.
       if (tryLink(mine, path)) return { release: () => rmSync(path, { force: true }) };
-      const holder = readHolder(path);
+      const holder = readJson(path);
       if (holder && isSameProcess(holder)) return { holder };
       if (!removeStale(path)) return { holder: holder ?? {} };
     }
@@ -91,7 +91,7 @@ function removeStale(path) {
     return false;
   }
   try {
-    const holder = readHolder(path);
+    const holder = readJson(path);
     if (!holder || !isSameProcess(holder)) rmSync(path, { force: true });
     return true;
   } finally {
@@ -122,13 +122,5 @@ function tryDirectory(path) {
   } catch (error) {
     if (error.code === 'EEXIST') return false;
     throw error;
-  }
-}
-
-function readHolder(path) {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8'));
-  } catch {
-    return undefined;
   }
 }
