@@ -1,5 +1,6 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { readJson } from '../../scripts/system/files.mjs';
 import { projectRoot } from '../../scripts/system/project.mjs';
 import { startProgram } from '../support/program.js';
 import { writeText } from './temp-folder.mjs';
@@ -69,13 +70,8 @@ function engines() {
 
 /** Reads an engine's process id from the file of the start command. */
 export function enginePid(root, name) {
-  const file = join(root, '.data', `${name}.pid.json`);
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')).pid;
-  } catch {
-    // The engine has just died, or its file is being written.
-    return undefined;
-  }
+  // The engine may have just died, or its file is being written.
+  return readJson(join(root, '.data', `${name}.pid.json`))?.pid;
 }
 
 /** Keys of which each process gets only those that it needs. */
