@@ -98,9 +98,8 @@ beforeAll(async () => {
 
   await product.kill9Worker();
   // The lease outlasts the test, so only the supervisor's word that the worker has ended counts.
-  for (const held of await redis.keys('hx:lease:{default:*}:held')) {
-    await redis.set(held, '1', 'PX', 600_000);
-  }
+  const leases = await redis.keys('hx:lease:{default:*}:held');
+  for (const held of leases) await redis.set(held, '1', 'PX', 600_000);
   for (const [index, { client, sessionId }] of answered.entries()) {
     await client.chat.addToolApprovalResponse({ id: ids[index] ?? '', approved: true });
     await until('the answer is stored', async () => {
@@ -118,6 +117,10 @@ beforeAll(async () => {
     return pending?.length === 0;
   });
   await product.startWorker();
+  for (const held of leases) {
+    const isTaken = async () => (await redis.exists(held.replace(/held$/, 'work'))) === 0;
+    await until('the work is taken over long before heartbeats are missed', isTaken, 20_000);
+  }
 }, 120_000);
 
 /** Starts an app's workflow that runs an agent; resolves when the agent speaks. */

@@ -106,6 +106,16 @@ describe('spans of legs', () => {
     expect(legs()[0]).toEqual(legs()[1]);
   });
 
+  it('two attempts of one process that find the leg over write it once', async () => {
+    const { bare, legs, settle, open } = setUp();
+    const { act } = open();
+    const { runId } = await bare.newRun();
+    await ask(bare, runId);
+    for (const token of [5, 6]) await act(runId, (own) => own.claim(own.writer(runId, 1, token)));
+    await settle();
+    expect(legs()).toHaveLength(1);
+  });
+
   it('a run that is stopped while it waits has left its leg before', async () => {
     const { bare, legs, settle, open } = setUp();
     const [worker, api] = [open(), open()];
