@@ -20,7 +20,7 @@ const answer = (given: UncheckedAnswer): Promise<unknown> =>
   codeOf(runs.executor.submitToolResult(given));
 
 describe('answers to a real run', () => {
-  it('results, errors and decisions are accepted by the rules of their kinds, and the last one continues the run', async () => {
+  it.concurrent('results, errors and decisions are accepted by the rules of their kinds, and the last one continues the run', async () => {
     const sessionId = runs.newSessionId();
     const [c, d, a] = ['c', 'd', 'a'].map((name) => `${sessionId}-${name}`) as [
       string,
@@ -104,7 +104,7 @@ describe('answers to a real run', () => {
     );
   });
 
-  it('an error cancels an approval', async () => {
+  it.concurrent('an error cancels an approval', async () => {
     const sessionId = runs.newSessionId();
     const id = `${sessionId}-a`;
     const run = await runs.begin(
@@ -125,7 +125,7 @@ describe('answers to a real run', () => {
 });
 
 describe('answers to calls with a deadline', () => {
-  it('answers after the deadline reach the model once, in the next turn', async () => {
+  it.concurrent('answers after the deadline reach the model once, in the next turn', async () => {
     const sessionId = runs.newSessionId();
     const id = `${sessionId}-h`;
     const run = await runs.begin(sessionId, agent.name, JSON.stringify([['hurry', id]]));
@@ -143,7 +143,7 @@ describe('answers to calls with a deadline', () => {
     expect(JSON.stringify(rows)).not.toContain('there');
   });
 
-  it('an extension of the deadline by the API alone gives answers more time', async () => {
+  it.concurrent('an extension of the deadline by the API alone gives answers more time', async () => {
     const sessionId = runs.newSessionId();
     const id = `${sessionId}-h`;
     const run = await runs.begin(sessionId, agent.name, JSON.stringify([['ask', id]]));
@@ -169,7 +169,7 @@ describe('answers to calls with a deadline', () => {
 });
 
 describe('a deadline that passes while no worker runs', () => {
-  it('the next access settles a deadline that passed while no worker ran, and a worker continues', async () => {
+  it.concurrent('the next access settles a deadline that passed while no worker ran, and a worker continues', async () => {
     const away = await createRunHarness(stores, [agent]);
     const session = drive(stores);
     const { runId, ...run } = await away.begin(session.id, agent.name, 'where?');

@@ -31,7 +31,7 @@ const keys = createKeySpace();
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });
 
 describe('a session that is erased', () => {
-  it('while its run waits for people ends the workflow, and nothing of it comes back', async () => {
+  it.concurrent('while its run waits for people ends the workflow, and nothing of it comes back', async () => {
     const id = runs.newSessionId();
     // The agent's tool changes state, which has no record to go to after the erasure.
     const run = await runs.begin(id, 'lab', script({ calls: [charge('c1')] }));
@@ -42,7 +42,7 @@ describe('a session that is erased', () => {
     expect(await stored(id)).toEqual([]);
   });
 
-  it('while its sub-agent waits for people ends the workflows of both', async () => {
+  it.concurrent('while its sub-agent waits for people ends the workflows of both', async () => {
     const id = runs.newSessionId();
     const args = { script: [{ calls: [charge('c1')] }] };
     const run = await runs.begin(
@@ -62,7 +62,7 @@ describe('a session that is erased', () => {
     expect(await stored(id)).toEqual([]);
   });
 
-  it('while its model is silent ends the call of the model, and the workflow', async () => {
+  it.concurrent('while its model is silent ends the call of the model, and the workflow', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, talks.name, JSON.stringify({ hang: true }));
     await until('the model speaks', async () =>
@@ -76,7 +76,7 @@ describe('a session that is erased', () => {
     expect(await stored(id)).toEqual([]);
   });
 
-  it('while its run is starting needs no engine; its workflow finds nothing and ends', async () => {
+  it.concurrent('while its run is starting needs no engine; its workflow finds nothing and ends', async () => {
     const idle = await createRunHarness(stores, [talks]);
     const id = idle.newSessionId();
     const run = await idle.begin(id, talks.name, 'hello');
@@ -94,7 +94,7 @@ describe('a session that is erased', () => {
     expect(await stored(id)).toEqual([]);
   });
 
-  it('the id of an erased session is free at once, and chunks of the old run are refused', async () => {
+  it.concurrent('the id of an erased session is free at once, and chunks of the old run are refused', async () => {
     const id = runs.newSessionId();
     const old = await runs.begin(id, held.name, `call ${id}`);
     await reached(id);
@@ -109,7 +109,7 @@ describe('a session that is erased', () => {
     ]);
   });
 
-  it('a session is not erased if its run cannot be signalled, since its workflow would wait forever', async () => {
+  it.concurrent('a session is not erased if its run cannot be signalled, since its workflow would wait forever', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, 'lab', script({ calls: [charge('c1')] }));
     await runs.untilStatus(id, 'waiting_approval');

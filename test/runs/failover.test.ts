@@ -84,6 +84,8 @@ async function startReplica(): Promise<{ leave: () => Promise<void>; promote: ()
   const master = servers.find(({ port }) => port === wire.target());
   const server = servers.find((each) => each !== master);
   const replica = new Redis(server?.url ?? '');
+  // By default a master collects replicas for five seconds before it sends them its data.
+  await stores.redis.config('SET', 'repl-diskless-sync-delay', '0');
   await replica.call('REPLICAOF', '127.0.0.1', String(master?.port));
   /** Waits until the replica has all writes so far. */
   const sync = (): Promise<unknown> =>

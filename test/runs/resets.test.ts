@@ -153,7 +153,7 @@ const WAYS = {
   signal: { tool: 'charge', withSignals: false, isSwept: true },
 } as const;
 
-it.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
+it.concurrent.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
   'a run whose workflow is reset to before an answer that it has used goes on: %s',
   async (way) => {
     const { tool, withSignals, isSwept } = WAYS[way];
@@ -183,7 +183,7 @@ it.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
   },
 );
 
-it('a sub-agent whose workflow is reset to before an answer that it has used goes on', async () => {
+it.concurrent('a sub-agent whose workflow is reset to before an answer that it has used goes on', async () => {
   const id = runs.newSessionId();
   const [first, second] = [`${id}-1`, `${id}-2`];
   const run = await runs.begin(id, 'delegating', `charge ${id}`);
@@ -200,7 +200,7 @@ it('a sub-agent whose workflow is reset to before an answer that it has used goe
   expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
 });
 
-it('a run that is reset while its sub-agent asks learns of its end, and both workflows end', async () => {
+it.concurrent('a run that is reset while its sub-agent asks learns of its end, and both workflows end', async () => {
   const id = runs.newSessionId();
   const [first, second] = [`${id}-1`, `${id}-2`];
   const run = await runs.begin(id, 'delegating', `charge ${id}`);
@@ -227,7 +227,7 @@ it('a run that is reset while its sub-agent asks learns of its end, and both wor
   expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
 });
 
-it('a look is harmless at any time', async () => {
+it.concurrent('a look is harmless at any time', async () => {
   const id = runs.newSessionId();
   const run = await runs.begin(id, 'step', `charge ${id}`);
   const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
@@ -276,7 +276,7 @@ async function resultOf(run: RunRecord): Promise<unknown> {
 
 const executedOf = (id: string): string[] => executed.filter((call) => call.startsWith(id));
 
-it.each(DEEP.map(({ name }) => [name]))(
+it.concurrent.each(DEEP.map(({ name }) => [name]))(
   'a run that is reset at any event of its history ends as if it had not been: %s',
   async (agent) => {
     const { id, run } = await play(agent);
