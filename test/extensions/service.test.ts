@@ -17,6 +17,7 @@ import { openTestStores, type TestStores } from '../support/test-stores.js';
 
 const endpoint = `agents-${randomUUID()}`;
 const { agent } = createTestAgent();
+const { agent: paused } = createTestAgent('paused');
 let stores: TestStores;
 let runs: RunHarness;
 let connection: NativeConnection;
@@ -24,13 +25,13 @@ let worker: Worker;
 let ended: Promise<void>;
 beforeAll(async () => {
   stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
+  runs = await createRunHarness(stores, [agent, paused]);
   connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
   const { taskQueue } = runs;
   worker = await createAgentWorker({
     connection,
     taskQueue,
-    agents: [agent],
+    agents: [agent, paused],
     stores,
     sweep: false,
     workflows: { bundlePath },
@@ -84,7 +85,7 @@ const conversation = () => ({ sessionId: runs.newSessionId(), userId: 'ann', ten
 const storedId = ({ sessionId, tenantId }: ReturnType<typeof conversation>): string =>
   toStoredSessionId(sessionId, tenantId);
 
-it('runs an agent, and gives its reply from the conversation', async () => {
+it.concurrent('runs an agent, and gives its reply from the conversation', async () => {
   const whose = conversation();
   const run = { ...whose, agent: agent.name, message: 'hello' };
   expect(await call('run', run)).toMatchObject({ status: 'completed', steps: 1 });
@@ -99,11 +100,11 @@ it('runs an agent, and gives its reply from the conversation', async () => {
   expect(JSON.stringify(described.typedSearchAttributes)).toContain('acme');
 });
 
-it('waits while the agent is paused', async () => {
+it.concurrent('waits while the agent is paused', async () => {
   const whose = conversation();
   const pauses = stores.store.pauses.of(`default/${runs.taskQueue}`);
-  await pauses.set({ agent: agent.name, everywhere: true, at: Date.now(), by: 'olga' });
-  const running = await start('run', { ...whose, agent: agent.name, message: 'hello' });
+  await pauses.set({ agent: paused.name, everywhere: true, at: Date.now(), by: 'olga' });
+  const running = await start('run', { ...whose, agent: paused.name, message: 'hello' });
   const { runId } = await runs.untilStatus(storedId(whose), 'starting');
   await until('it was refused', async () => {
     const { raw } = await running.describe();
@@ -111,18 +112,18 @@ it('waits while the agent is paused', async () => {
   });
   const own = runs.client.workflow.getHandle(workflowIdOf(runId));
   await expect(own.describe()).rejects.toThrow(/not found/);
-  await pauses.clear({ agent: agent.name, everywhere: true });
-  await pauses.drop({ runId, agent: agent.name, tenant: 'acme' });
+  await pauses.clear({ agent: paused.name, everywhere: true });
+  await pauses.drop({ runId, agent: paused.name, tenant: 'acme' });
   expect(await running.result()).toMatchObject({ status: 'completed' });
 });
 
-it('a message without a conversation begins one', async () => {
+it.concurrent('a message without a conversation begins one', async () => {
   expect(await call('run', { agent: agent.name, message: 'hello' })).toMatchObject({
     status: 'completed',
   });
 });
 
-it.each([
+it.concurrent.each([
   ['approve', { approved: true }],
   ['deny', { approved: false, reason: 'too much' }],
 ])('a call that waits is answered: %s', async (_, decision) => {
@@ -140,7 +141,7 @@ it.each([
   expect(await refusal('answer', { ...whose, toolCallId, ...decision })).toBe('not_pending');
 });
 
-it('is stopped by `stop`, and by a cancel of its caller', async () => {
+it.concurrent('is stopped by `stop`, and by a cancel of its caller', async () => {
   const [first, second] = [conversation(), conversation()];
   const ask = (id: string) => JSON.stringify({ calls: [{ tool: 'charge', id: `${id}-c` }] });
   const running = await Promise.all(
@@ -155,7 +156,7 @@ it('is stopped by `stop`, and by a cancel of its caller', async () => {
   for (const run of running) expect(await run.result()).toMatchObject({ status: 'interrupted' });
 });
 
-it('a run that was begun before is waited for, not begun again', async () => {
+it.concurrent('a run that was begun before is waited for, not begun again', async () => {
   const whose = conversation();
   const run = { ...whose, messageId: 'm1', agent: agent.name, message: 'hello' };
   const [one, two] = await Promise.all([call('run', run), call('run', run)]);
@@ -166,7 +167,7 @@ it('a run that was begun before is waited for, not begun again', async () => {
   expect(listed.status.name).toBe('COMPLETED');
 });
 
-it('refuses with a code', async () => {
+it.concurrent('refuses with a code', async () => {
   const whose = conversation();
   expect(await refusal('run', { ...whose, agent: 'nobody', message: 'hello' })).toBe(
     'agent_not_found',

@@ -6,27 +6,18 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AgentState } from '../../protocol/run.js';
 import { startApi, type ApiServer } from '../api/api-server.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
+import { createRunHarness, useRuns, type RunHarness } from '../support/run-harness.js';
 import { createTestAgent } from '../support/test-agent.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
 const { agent } = createTestAgent();
 const HOUR = 3_600_000;
 
-let stores: TestStores;
-let runs: RunHarness;
-let executor: AgentExecutor;
+const { runs, stores } = useRuns([agent]);
+const agents = new AgentRegistry([agent]);
+const executorOf = (of: RunHarness): AgentExecutor =>
+  createExecutorOf({ runs: of.executor, agents, ...stores });
 let api: ApiServer | undefined;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [agent]);
-  executor = createExecutorOf({
-    runs: runs.executor,
-    agents: new AgentRegistry([agent]),
-    ...stores,
-  });
-});
 
 /** Reads the state that the run's workflow gives operators. */
 async function stateOf(runId: string): Promise<AgentState> {
@@ -42,89 +33,81 @@ async function untilWaits(runId: string): Promise<void> {
   );
 }
 
-async function statusOf(sessionId: string): Promise<unknown> {
-  const { get } = await serve();
-  const reply = await get(`/api/agent/status?sessionId=${sessionId}`);
-  return ((await reply.json()) as { run: unknown }).run;
-}
-
-async function serve(): Promise<ApiServer> {
-  api ??= await startApi({
-    ...stores,
-    executor,
-    agents: new AgentRegistry([agent]),
-  });
-  return api;
-}
-
 describe('a run that begins later', () => {
-  it('begins at its time', async () => {
-    await runs.startWorker();
+  it.concurrent('begins at its time', async () => {
     const startAt = Date.now() + 1_500;
-    const handle = await executor.execute('tester', 'hello', { startAt });
+    const handle = await executorOf(runs).execute('tester', 'hello', { startAt });
     expect(await handle.result()).toMatchObject({ status: 'completed', text: 'You said hello' });
     const { updatedAt = 0 } = (await stores.store.sessions.read(handle.sessionId)) ?? {};
     expect(updatedAt).toBeGreaterThanOrEqual(startAt);
   });
 
-  it('waits in the record and in Temporal, across workers, until it is stopped', async () => {
-    const first = await runs.startWorker();
-    const startAt = Date.now() + HOUR;
-    const { post, get } = await serve();
-    const reply = await post('/api/agent/start', {
-      agent: 'tester',
-      message: 'hello',
-      startAt: new Date(startAt).toISOString(),
-    });
-    expect(reply.status).toBe(202);
-    const { sessionId, runId } = (await reply.json()) as { sessionId: string; runId: string };
-    await untilWaits(runId);
-    const standing = { status: 'starting', waitingFor: 'start', startAt };
-    for (const path of [`agent/status?sessionId=${sessionId}`, `chat/${sessionId}/snapshot`]) {
-      expect(await (await get(`/api/${path}`)).json()).toMatchObject({ run: standing });
-    }
-    const list = createRunList(runs.executor.temporal);
-    await until('the list has it', async () => {
-      const { runs: listed } = await list.list({ status: 'starting' }, { limit: 100 });
-      return listed.some((each) => each.runId === runId);
-    });
-    await first.stop();
-    await runs.startWorker();
-    await runs.sweep(sessionId);
-    expect(await statusOf(sessionId)).toMatchObject(standing);
-    const again = await post('/api/agent/start', { agent: 'tester', message: 'x', sessionId });
-    expect([again.status, await again.json()]).toMatchObject([
-      409,
-      { code: 'agent_already_running' },
-    ]);
-    expect(await executor.interrupt(sessionId)).toMatchObject({ kind: 'ended' });
-    const workflow = runs.client.workflow.getHandle(workflowIdOf(runId));
-    expect(await workflow.result()).toMatchObject({ steps: 0 });
-    const next = await executor.execute('tester', 'at once', { sessionId });
-    expect(await next.result()).toMatchObject({ text: 'You said at once' });
-  });
+  it.concurrent(
+    'waits in the record and in Temporal, across workers, until it is stopped',
+    async () => {
+      const own = await createRunHarness(stores, [agent]);
+      const executor = executorOf(own);
+      const first = await own.startWorker();
+      const startAt = Date.now() + HOUR;
+      const { post, get } = await startApi({ ...stores, executor, agents });
+      const reply = await post('/api/agent/start', {
+        agent: 'tester',
+        message: 'hello',
+        startAt: new Date(startAt).toISOString(),
+      });
+      expect(reply.status).toBe(202);
+      const { sessionId, runId } = (await reply.json()) as { sessionId: string; runId: string };
+      await untilWaits(runId);
+      const standing = { status: 'starting', waitingFor: 'start', startAt };
+      for (const path of [`agent/status?sessionId=${sessionId}`, `chat/${sessionId}/snapshot`]) {
+        expect(await (await get(`/api/${path}`)).json()).toMatchObject({ run: standing });
+      }
+      const list = createRunList(own.executor.temporal);
+      await until('the list has it', async () => {
+        const { runs: listed } = await list.list({ status: 'starting' }, { limit: 100 });
+        return listed.some((each) => each.runId === runId);
+      });
+      await first.stop();
+      await own.startWorker();
+      await own.sweep(sessionId);
+      const status = await get(`/api/agent/status?sessionId=${sessionId}`);
+      expect(await status.json()).toMatchObject({ run: standing });
+      const again = await post('/api/agent/start', { agent: 'tester', message: 'x', sessionId });
+      expect([again.status, await again.json()]).toMatchObject([
+        409,
+        { code: 'agent_already_running' },
+      ]);
+      expect(await executor.interrupt(sessionId)).toMatchObject({ kind: 'ended' });
+      const workflow = runs.client.workflow.getHandle(workflowIdOf(runId));
+      expect(await workflow.result()).toMatchObject({ steps: 0 });
+      const next = await executor.execute('tester', 'at once', { sessionId });
+      expect(await next.result()).toMatchObject({ text: 'You said at once' });
+    },
+  );
 
-  it('is started by the sweeper if its workflow was never started, and still waits then', async () => {
-    await runs.startWorker();
-    const sessionId = runs.newSessionId();
-    const startAt = Date.now() + HOUR;
-    const begun = await stores.store.runs.begin({
-      sessionId,
-      agent: 'tester',
-      owner: 'ann',
-      nonce: randomBytes(4).toString('hex'),
-      messages: [{ id: 'u1', hash: 'h', hidden: false, row: USER }],
-      now: Date.now() - 10_000,
-      startAt,
-    });
-    if (begun.kind !== 'begun') throw new Error(begun.kind);
-    await runs.sweep(sessionId);
-    const { runId } = begun.run;
-    await untilWaits(runId);
-    const swept = await runs.executor.sweepSession(sessionId);
-    expect(swept.kind === 'active' && swept.againMs).toBeGreaterThan(HOUR / 2);
-    await executor.abort(sessionId);
-  });
+  it.concurrent(
+    'is started by the sweeper if its workflow was never started, and still waits then',
+    async () => {
+      const sessionId = runs.newSessionId();
+      const startAt = Date.now() + HOUR;
+      const begun = await stores.store.runs.begin({
+        sessionId,
+        agent: 'tester',
+        owner: 'ann',
+        nonce: randomBytes(4).toString('hex'),
+        messages: [{ id: 'u1', hash: 'h', hidden: false, row: USER }],
+        now: Date.now() - 10_000,
+        startAt,
+      });
+      if (begun.kind !== 'begun') throw new Error(begun.kind);
+      await runs.sweep(sessionId);
+      const { runId } = begun.run;
+      await untilWaits(runId);
+      const swept = await runs.executor.sweepSession(sessionId);
+      expect(swept.kind === 'active' && swept.againMs).toBeGreaterThan(HOUR / 2);
+      await executorOf(runs).abort(sessionId);
+    },
+  );
 
   it.each([
     ['a time without an offset', '2030-01-01T00:00:00'],
@@ -133,10 +116,10 @@ describe('a run that begins later', () => {
     ['more than a year', Date.now() + LIMITS.startAheadMs + HOUR],
     ['a time in seconds', Math.floor(Date.now() / 1_000) + 3_600],
   ])('is refused for %s', async (_, startAt) => {
-    const { post } = await serve();
-    const reply = await post('/api/agent/start', { agent: 'tester', message: 'x', startAt });
+    api ??= await startApi({ ...stores, executor: executorOf(runs), agents });
+    const reply = await api.post('/api/agent/start', { agent: 'tester', message: 'x', startAt });
     expect([reply.status, await reply.json()]).toMatchObject([400, { code: 'validation_error' }]);
-    await expect(executor.execute('tester', 'x', { startAt })).rejects.toMatchObject({
+    await expect(executorOf(runs).execute('tester', 'x', { startAt })).rejects.toMatchObject({
       code: 'validation_error',
     });
   });

@@ -93,7 +93,7 @@ export function answerOf(mode, { leave, note }) {
           result: { ...text(`no: ${process.env.SECRET ?? input.text ?? ''}`), isError: true },
         };
       case 'big':
-        return { result: text('x'.repeat(50 * 1024 * 1024)) };
+        return { result: text('x'.repeat(5 * 1024 * 1024)) };
       case 'slow':
         return undefined;
       case 'die':

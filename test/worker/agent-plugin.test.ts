@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
@@ -22,8 +21,9 @@ import { createAgentPlugin } from '../../extensions/worker.js';
 let redis: RedisServer;
 let stores: TestStores;
 let connection: NativeConnection;
-let runs: RunHarness;
 const { agent } = createTestAgent();
+/** Creates a harness with a task queue for the workers of one test. */
+const newRuns = (): Promise<RunHarness> => createRunHarness(stores, [agent]);
 const workflowBundle = { codePath: bundlePath };
 const workflowsPath = fileURLToPath(new URL('./own-workflows.ts', import.meta.url));
 
@@ -31,7 +31,6 @@ beforeAll(async () => {
   redis = await startRedis();
   stores = await openTestStores('worker', redis.url);
   connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
-  runs = await createRunHarness(stores, [agent]);
 });
 
 afterAll(async () => {
@@ -48,39 +47,44 @@ describe('runs that a process keeps in memory', () => {
     expect(toCachedRuns(heap)).toBe(kept);
   });
 
-  it('the owner chooses how many runs are kept, also none, and with which meter they are counted', async () => {
-    const counted: string[] = [];
-    const make = (name: string) => ({
-      add: (n: number) => n > 0 && counted.push(name),
-      record: () => undefined,
-      set: () => undefined,
-    });
-    const meter = { createCounter: make, createHistogram: make, createGauge: make };
-    const worker = await Worker.create({
-      connection,
-      taskQueue: runs.taskQueue,
-      workflowBundle,
-      plugins: [
-        createAgentPlugin({
-          agents: [agent],
-          stores,
-          sweep: false,
-          cachedRuns: 0,
-          meter: meter as unknown as MetricMeter,
-        }),
-      ],
-    });
-    expect(worker.options).toMatchObject({ maxCachedWorkflows: 0 });
-    await worker.runUntil(async () => {
-      const run = await runs.begin(runs.newSessionId(), agent.name, 'hello');
-      expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    });
-    expect(counted).toContain('helix_runs_ended');
-  });
+  it.concurrent(
+    'the owner chooses how many runs are kept, also none, and with which meter they are counted',
+    async () => {
+      const runs = await newRuns();
+      const counted: string[] = [];
+      const make = (name: string) => ({
+        add: (n: number) => n > 0 && counted.push(name),
+        record: () => undefined,
+        set: () => undefined,
+      });
+      const meter = { createCounter: make, createHistogram: make, createGauge: make };
+      const worker = await Worker.create({
+        connection,
+        taskQueue: runs.taskQueue,
+        workflowBundle,
+        plugins: [
+          createAgentPlugin({
+            agents: [agent],
+            stores,
+            sweep: false,
+            cachedRuns: 0,
+            meter: meter as unknown as MetricMeter,
+          }),
+        ],
+      });
+      expect(worker.options).toMatchObject({ maxCachedWorkflows: 0 });
+      await worker.runUntil(async () => {
+        const run = await runs.begin(runs.newSessionId(), agent.name, 'hello');
+        expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+      });
+      expect(counted).toContain('helix_runs_ended');
+    },
+  );
 });
 
 describe('the plugin', () => {
-  it("the plugin serves agents beside the worker's own workflows", async () => {
+  it.concurrent("the plugin serves agents beside the worker's own workflows", async () => {
+    const runs = await newRuns();
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
@@ -107,7 +111,8 @@ describe('the plugin', () => {
     });
   });
 
-  it('the plugin sweeps as long as the worker runs, and no longer', async () => {
+  it.concurrent('the plugin sweeps as long as the worker runs, and no longer', async () => {
+    const runs = await newRuns();
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
@@ -142,24 +147,25 @@ describe('the plugin', () => {
 });
 
 it('the plugin begins no lease for a worker that could not be created', async () => {
-  const plugin = createAgentPlugin({ agents: [agent], stores, extensions: [leases()] });
-  const taskQueue = `none-${runs.taskQueue}`;
-  const unknown = 'test-no-such-file.ts';
-  const made = Worker.create({ connection, taskQueue, workflowsPath: unknown, plugins: [plugin] });
+  const extensions = [leases({ id: 'none' })];
+  const plugin = createAgentPlugin({ agents: [agent], stores, extensions });
+  const unknown = { taskQueue: 'none', workflowsPath: 'test-no-such-file.ts' };
+  const made = Worker.create({ connection, ...unknown, plugins: [plugin] });
   await expect(made).rejects.toThrow();
-  expect(await stores.store.leases?.of('default').holders()).toEqual([]);
+  const holders = await stores.store.leases?.of('default').holders();
+  expect(holders?.filter((each) => each.startsWith('none'))).toEqual([]);
 });
 
 /** Workers' log lines of level info. */
-const lines: object[] = [];
+const lines: { deploymentName: string }[] = [];
 
 const IN_AN_HOUR = Date.now() + 60 * 60_000;
 
 describe('versioning', () => {
   const stops: (() => Promise<void>)[] = [];
-  // Workers of a test that failed would take the runs of the next one.
-  afterEach(() => Promise.all(stops.splice(0).map((stop) => stop())));
+  afterAll(() => Promise.all(stops.map((stop) => stop())));
 
+  /** Starts a worker whose deployment is named as its task queue. */
   async function startVersion(
     buildId: string,
     deploymentName: string,
@@ -168,7 +174,7 @@ describe('versioning', () => {
   ) {
     const worker = await Worker.create({
       connection,
-      taskQueue: runs.taskQueue,
+      taskQueue: deploymentName,
       workflowBundle,
       plugins: [
         createAgentPlugin({
@@ -206,48 +212,58 @@ describe('versioning', () => {
     return stop;
   }
 
-  const versionOf = async (runId: string): Promise<unknown> => {
+  const versionOf = async (runs: RunHarness, runId: string): Promise<unknown> => {
     const { raw } = await runs.client.workflow.getHandle(`run:${runId}`).describe();
     return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId;
   };
 
-  it('a run that waits moves to the new version, whose workers finish it, and new runs start there', async () => {
-    const deployment = `agents-${randomBytes(4).toString('hex')}`;
-    const stopOld = await startVersion('v1', deployment);
-    const id = runs.newSessionId();
-    const call = `${id}-c`;
-    const ask = JSON.stringify({ calls: [{ tool: 'charge', id: call }] });
-    const waiting = await runs.begin(id, agent.name, ask);
-    await runs.untilStatus(id, 'waiting_approval');
-    const later = await runs.begin(runs.newSessionId(), agent.name, 'hello', IN_AN_HOUR);
-    await until('both have begun', async () => (await versionOf(later.runId)) === 'v1');
-    await startVersion('v2', deployment, 'v1');
-    await until('both have moved', async () => {
-      const versions = await Promise.all([waiting, later].map(({ runId }) => versionOf(runId)));
-      return versions.every((version) => version === 'v2');
-    });
-    // Only then does the task queue certainly know of the current version.
-    const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
-    expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
-    await stopOld();
-    const inputOf = async ({ runId }: { runId: string }): Promise<object> => {
-      const { events } = await runs.client.workflow.getHandle(`run:${runId}`).fetchHistory();
-      const { input } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
-      return defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {});
-    };
-    // The run keeps its start time.
-    expect(await inputOf(later)).toMatchObject({ startAt: IN_AN_HOUR });
-    // Operators see the waiting run's usage.
-    const spent = { tokens: expect.any(Number) as unknown };
-    expect(await inputOf(waiting)).toMatchObject({ from: { step: 1, spent } });
-    await runs.executor.stop(later.sessionId, { mode: 'abort' });
-    await runs.decide(waiting, call, true);
-    expect(await runs.result(waiting)).toMatchObject({ status: 'completed' });
-    expect([await versionOf(waiting.runId), await versionOf(fresh.runId)]).toEqual(['v2', 'v2']);
-  });
+  it.concurrent(
+    'a run that waits moves to the new version, whose workers finish it, and new runs start there',
+    async () => {
+      const runs = await newRuns();
+      const deployment = runs.taskQueue;
+      const stopOld = await startVersion('v1', deployment);
+      const id = runs.newSessionId();
+      const call = `${id}-c`;
+      const ask = JSON.stringify({ calls: [{ tool: 'charge', id: call }] });
+      const waiting = await runs.begin(id, agent.name, ask);
+      await runs.untilStatus(id, 'waiting_approval');
+      const later = await runs.begin(runs.newSessionId(), agent.name, 'hello', IN_AN_HOUR);
+      await until('both have begun', async () => (await versionOf(runs, later.runId)) === 'v1');
+      await startVersion('v2', deployment, 'v1');
+      await until('both have moved', async () => {
+        const versions = await Promise.all(
+          [waiting, later].map(({ runId }) => versionOf(runs, runId)),
+        );
+        return versions.every((version) => version === 'v2');
+      });
+      // Only then does the task queue certainly know of the current version.
+      const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
+      expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
+      await stopOld();
+      const inputOf = async ({ runId }: { runId: string }): Promise<object> => {
+        const { events } = await runs.client.workflow.getHandle(`run:${runId}`).fetchHistory();
+        const { input } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+        return defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {});
+      };
+      // The run keeps its start time.
+      expect(await inputOf(later)).toMatchObject({ startAt: IN_AN_HOUR });
+      // Operators see the waiting run's usage.
+      const spent = { tokens: expect.any(Number) as unknown };
+      expect(await inputOf(waiting)).toMatchObject({ from: { step: 1, spent } });
+      await runs.executor.stop(later.sessionId, { mode: 'abort' });
+      await runs.decide(waiting, call, true);
+      expect(await runs.result(waiting)).toMatchObject({ status: 'completed' });
+      expect([await versionOf(runs, waiting.runId), await versionOf(runs, fresh.runId)]).toEqual([
+        'v2',
+        'v2',
+      ]);
+    },
+  );
 
-  it('an old version that is started again does not take new runs back', async () => {
-    const deployment = `agents-${randomBytes(4).toString('hex')}`;
+  it.concurrent('an old version that is started again does not take new runs back', async () => {
+    const runs = await newRuns();
+    const deployment = runs.taskQueue;
     let stopOld = await startVersion('v1', deployment);
     await startVersion('v2', deployment, 'v1');
     for (const from of [undefined, 'v0']) {
@@ -255,11 +271,12 @@ describe('versioning', () => {
       lines.length = 0;
       stopOld = await startVersion('v1', deployment, from, 'v2');
       const line = { current: 'v2', buildId: 'v1', deploymentName: deployment };
-      await until('it has looked', () => lines.length > 0);
-      expect(lines).toEqual([line]);
+      const own = () => lines.filter(({ deploymentName }) => deploymentName === deployment);
+      await until('it has looked', () => own().length > 0);
+      expect(own()).toEqual([line]);
     }
     const fresh = await runs.begin(runs.newSessionId(), agent.name, 'hello');
     expect(await runs.result(fresh)).toMatchObject({ status: 'completed' });
-    expect(await versionOf(fresh.runId)).toBe('v2');
+    expect(await versionOf(runs, fresh.runId)).toBe('v2');
   });
 });

@@ -12,23 +12,22 @@ import { openTestStores, type TestStores } from '../support/test-stores.js';
 
 let stores: TestStores;
 let connection: NativeConnection;
-let runs: RunHarness;
 const { agent, open, reached } = createGatedAgent();
 const leg = createGatedAgent('leg', 'gated-leg');
 
 beforeAll(async () => {
   stores = await openTestStores();
-  // The harness also limits the logs of the workers below to errors.
-  runs = await createRunHarness(stores, [agent, leg.agent]);
   connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
 });
 afterAll(() => connection.close());
 
-/** Starts a user's own worker with the agents plugin on the newest harness's task queue. */
-async function startOwnWorker(settings: Partial<WorkerOptions> = {}) {
+const newRuns = (): Promise<RunHarness> => createRunHarness(stores, [agent, leg.agent]);
+
+/** Starts a user's own worker with the agents plugin. */
+async function startOwnWorker({ taskQueue }: RunHarness, settings: Partial<WorkerOptions> = {}) {
   const worker = await Worker.create({
     connection,
-    taskQueue: runs.taskQueue,
+    taskQueue,
     workflowBundle: { codePath: bundlePath },
     plugins: [createAgentPlugin({ agents: [agent, leg.agent], stores, sweep: false })],
     ...settings,
@@ -36,7 +35,7 @@ async function startOwnWorker(settings: Partial<WorkerOptions> = {}) {
   return { worker, ended: worker.run() };
 }
 
-async function held(verb: 'speak' | 'call') {
+async function held(runs: RunHarness, verb: 'speak' | 'call') {
   const gate = randomBytes(4).toString('hex');
   const run = await runs.begin(runs.newSessionId(), agent.name, `${verb} ${gate}`);
   await reached(gate);
@@ -49,12 +48,12 @@ async function saidIn(sessionId: string): Promise<string> {
 }
 
 describe('a worker that is asked to stop', () => {
-  it.each(['call', 'speak'] as const)(
+  it.concurrent.each(['call', 'speak'] as const)(
     'a worker that is asked to stop lets the running %s finish',
     async (verb) => {
-      runs = await createRunHarness(stores, [agent]);
-      const first = await startOwnWorker();
-      const { gate, run } = await held(verb);
+      const runs = await newRuns();
+      const first = await startOwnWorker(runs);
+      const { gate, run } = await held(runs, verb);
       first.worker.shutdown();
       open(gate);
       await first.ended;
@@ -63,7 +62,7 @@ describe('a worker that is asked to stop', () => {
         const call = await stores.store.calls.read(run.sessionId, `call-${gate}`);
         expect(call?.row).toMatchObject({ output: { passed: gate } });
       }
-      const second = await startOwnWorker();
+      const second = await startOwnWorker(runs);
       expect(await runs.result(run)).toMatchObject({ status: 'completed' });
       second.worker.shutdown();
       await second.ended;
@@ -73,33 +72,39 @@ describe('a worker that is asked to stop', () => {
     },
   );
 
-  it('a worker that is asked to stop carries a leg no further than its call', async () => {
-    runs = await createRunHarness(stores, [agent, leg.agent]);
-    const first = await startOwnWorker();
-    const run = await runs.begin(runs.newSessionId(), leg.agent.name, 'call g');
-    await leg.reached('g');
-    first.worker.shutdown();
-    leg.open('g');
-    await first.ended;
-    const record = await stores.store.sessions.read(run.sessionId);
-    expect(record).toMatchObject({ status: 'running', committedStep: 1 });
-    const second = await startOwnWorker();
-    expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 2 });
-    second.worker.shutdown();
-    await second.ended;
-  });
+  it.concurrent(
+    'a worker that is asked to stop carries a leg no further than its call',
+    async () => {
+      const runs = await newRuns();
+      const first = await startOwnWorker(runs);
+      const run = await runs.begin(runs.newSessionId(), leg.agent.name, 'call g');
+      await leg.reached('g');
+      first.worker.shutdown();
+      leg.open('g');
+      await first.ended;
+      const record = await stores.store.sessions.read(run.sessionId);
+      expect(record).toMatchObject({ status: 'running', committedStep: 1 });
+      const second = await startOwnWorker(runs);
+      expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 2 });
+      second.worker.shutdown();
+      await second.ended;
+    },
+  );
 
-  it('a worker that is asked to stop hands over a long step, which the next worker streams again, once', async () => {
-    runs = await createRunHarness(stores, [agent]);
-    const first = await startOwnWorker({ shutdownGraceTime: '10ms' });
-    const { gate, run } = await held('speak');
-    first.worker.shutdown();
-    await first.ended;
-    open(gate);
-    const second = await startOwnWorker();
-    expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 1 });
-    second.worker.shutdown();
-    await second.ended;
-    expect((await saidIn(run.sessionId)).match(/Once upon/g)).toHaveLength(1);
-  });
+  it.concurrent(
+    'a worker that is asked to stop hands over a long step, which the next worker streams again, once',
+    async () => {
+      const runs = await newRuns();
+      const first = await startOwnWorker(runs, { shutdownGraceTime: '10ms' });
+      const { gate, run } = await held(runs, 'speak');
+      first.worker.shutdown();
+      await first.ended;
+      open(gate);
+      const second = await startOwnWorker(runs);
+      expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 1 });
+      second.worker.shutdown();
+      await second.ended;
+      expect((await saidIn(run.sessionId)).match(/Once upon/g)).toHaveLength(1);
+    },
+  );
 });

@@ -38,7 +38,7 @@ it('a sealed failure keeps what decides about another attempt, and no text', () 
   expect(toSealedFailure(cancelled)).toBe(cancelled);
 });
 
-it.each([
+it.concurrent.each([
   ['default', undefined],
   ['leg', 'leg'],
 ] as const)(

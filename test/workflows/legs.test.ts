@@ -10,8 +10,7 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunShape } from '../../protocol/run.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { createTakeOver } from '../../worker/take-over.js';
-import { createRunHarness, type RunHarness } from '../support/run-harness.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+import { createRunHarness, useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
 const OTHER_QUEUE = `other-${randomBytes(6).toString('hex')}`;
@@ -91,19 +90,22 @@ const define = (name: string, activities?: RunShape) => {
 const usual = define('usual');
 const legged = define('legged', 'leg');
 
-let stores: TestStores;
-let runs: RunHarness;
-let worker: Awaited<ReturnType<RunHarness['startWorker']>>;
-beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [usual, legged]);
-  worker = await runs.startWorker();
-});
+const { runs, stores } = useRuns([usual, legged]);
 
 const calls = (...names: string[]): object => ({ calls: names.map((tool) => ({ tool })) });
 
 function play(agent: string, ...script: object[]): Promise<RunRecord> {
   return runs.begin(runs.newSessionId(), agent, JSON.stringify({ script }));
+}
+
+let others: Promise<unknown> | undefined;
+
+/** Starts the worker of the other task queue, which both shapes share. */
+async function startOthers(): Promise<void> {
+  others ??= createRunHarness(stores, [usual, legged], undefined, OTHER_QUEUE).then((harness) =>
+    harness.startWorker(),
+  );
+  await others;
 }
 
 async function eventsOf({ runId }: RunRecord) {
@@ -135,22 +137,25 @@ async function loseAttempt({ runId }: RunRecord, number: number): Promise<void> 
 }
 
 describe('a run in legs', () => {
-  it('of five steps with four tools has at most 15 events, and a table for operators', async () => {
-    const step = calls('echo');
-    const run = await play('legged', step, step, step, step);
-    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 5 });
-    const events = await eventsOf(run);
-    expect(events.length).toBeLessThanOrEqual(15);
-    expect(await activitiesOf(run)).toEqual(['leg']);
-    const details = await runs.client.workflow
-      .getHandle(workflowIdOf(run.runId))
-      .query<string>('__temporal_workflow_metadata')
-      .then((metadata) => (metadata as unknown as { currentDetails?: string }).currentDetails);
-    expect(details).toMatch(/\| Step \| Model \| ms \| Tokens in \/ out \| Calls \|/);
-    expect(details).toMatch(/\| 4 \| \S+ \| \d+ \| \d+ \/ \d+ \| `echo` \d+ ms: ok \|/);
-  });
+  it.concurrent(
+    'of five steps with four tools has at most 15 events, and a table for operators',
+    async () => {
+      const step = calls('echo');
+      const run = await play('legged', step, step, step, step);
+      expect(await runs.result(run)).toEqual({ status: 'completed', steps: 5 });
+      const events = await eventsOf(run);
+      expect(events.length).toBeLessThanOrEqual(15);
+      expect(await activitiesOf(run)).toEqual(['leg']);
+      const details = await runs.client.workflow
+        .getHandle(workflowIdOf(run.runId))
+        .query<string>('__temporal_workflow_metadata')
+        .then((metadata) => (metadata as unknown as { currentDetails?: string }).currentDetails);
+      expect(details).toMatch(/\| Step \| Model \| ms \| Tokens in \/ out \| Calls \|/);
+      expect(details).toMatch(/\| 4 \| \S+ \| \d+ \| \d+ \/ \d+ \| `echo` \d+ ms: ok \|/);
+    },
+  );
 
-  it('waits for people in the workflow, and continues with one more leg', async () => {
+  it.concurrent('waits for people in the workflow, and continues with one more leg', async () => {
     const script = { calls: [{ tool: 'charge', id: 'c' }] };
     const run = await play('legged', script);
     await runs.untilStatus(run.sessionId, 'waiting_approval');
@@ -161,7 +166,7 @@ describe('a run in legs', () => {
     expect(rows).toMatchObject([{ output: 'charged' }]);
   });
 
-  it('executes what people approve beside the other calls of the step', async () => {
+  it.concurrent('executes what people approve beside the other calls of the step', async () => {
     const ids = { held: `h-${runs.newSessionId()}`, asked: `c-${runs.newSessionId()}` };
     const run = await play('legged', {
       calls: [
@@ -179,43 +184,51 @@ describe('a run in legs', () => {
     expect(await activitiesOf(run)).toEqual(['leg', 'toolCall', 'toolCall', 'leg']);
   });
 
-  it('leaves a step with a sub-agent to the workflow, and the sub-agent has legs, too', async () => {
-    const script = [calls('echo'), { say: 'three' }];
-    const run = await play(
-      'legged',
-      calls('echo'),
-      { calls: [{ tool: 'delegate', args: { script } }, { tool: 'echo' }] },
-      calls('echo'),
-    );
-    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 4 });
-    expect(await activitiesOf(run)).toEqual(['leg', 'toolCall', 'leg']);
-    const started = (await eventsOf(run)).flatMap(
-      (event) =>
-        event.childWorkflowExecutionStartedEventAttributes?.workflowExecution?.workflowId ?? [],
-    );
-    const { events } = await runs.client.workflow.getHandle(started[0] ?? '').fetchHistory();
-    expect(events?.length).toBeLessThanOrEqual(15);
-  });
+  it.concurrent(
+    'leaves a step with a sub-agent to the workflow, and the sub-agent has legs, too',
+    async () => {
+      const script = [calls('echo'), { say: 'three' }];
+      const run = await play(
+        'legged',
+        calls('echo'),
+        { calls: [{ tool: 'delegate', args: { script } }, { tool: 'echo' }] },
+        calls('echo'),
+      );
+      expect(await runs.result(run)).toEqual({ status: 'completed', steps: 4 });
+      expect(await activitiesOf(run)).toEqual(['leg', 'toolCall', 'leg']);
+      const started = (await eventsOf(run)).flatMap(
+        (event) =>
+          event.childWorkflowExecutionStartedEventAttributes?.workflowExecution?.workflowId ?? [],
+      );
+      const { events } = await runs.client.workflow.getHandle(started[0] ?? '').fetchHistory();
+      expect(events?.length).toBeLessThanOrEqual(15);
+    },
+  );
 
-  it('is handed over by a worker that shuts down, at the next step boundary', async () => {
-    const id = `h-${runs.newSessionId()}`;
-    const run = await play('legged', { calls: [{ tool: 'hold', id }] }, calls('echo'));
-    const release = await until('the tool is executed', () => held.get(id));
-    const next = runs.startWorker();
-    const stopped = worker.stop();
-    // A worker that was asked to stop reports that state at once.
-    release();
-    await stopped;
-    worker = await next;
-    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 3 });
-    expect(await activitiesOf(run)).toEqual(['leg', 'leg']);
-  });
+  it.concurrent(
+    'is handed over by a worker that shuts down, at the next step boundary',
+    async () => {
+      const id = `h-${runs.newSessionId()}`;
+      const own = await createRunHarness(stores, [legged]);
+      const worker = await own.startWorker();
+      const script = [{ calls: [{ tool: 'hold', id }] }, calls('echo')];
+      const run = await own.begin(own.newSessionId(), 'legged', JSON.stringify({ script }));
+      const release = await until('the tool is executed', () => held.get(id));
+      const next = own.startWorker();
+      const stopped = worker.stop();
+      // A worker that was asked to stop reports that state at once.
+      release();
+      await Promise.all([stopped, next]);
+      expect(await own.result(run)).toEqual({ status: 'completed', steps: 3 });
+      expect(await activitiesOf(run)).toEqual(['leg', 'leg']);
+    },
+  );
 });
 
 describe.each(['usual', 'legged'])(
   'a tool with an activity of its own, of the agent %s',
   (agent) => {
-    it('is executed with the settings of the tool', async () => {
+    it.concurrent('is executed with the settings of the tool', async () => {
       const run = await play(agent, calls('once'));
       expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
       const scheduled = await toolCallsOf(run);
@@ -228,42 +241,47 @@ describe.each(['usual', 'legged'])(
       expect(Number(scheduled[0]?.startToCloseTimeout?.seconds)).toBe(5);
     });
 
-    it('is executed by the workers of its task queue', async () => {
+    it.concurrent('is executed by the workers of its task queue', async () => {
       const run = await play(agent, calls('elsewhere'));
       await until('the call is scheduled', async () =>
         (await activitiesOf(run)).includes('toolCall'),
       );
-      const others = await createRunHarness(stores, [usual, legged], undefined, OTHER_QUEUE);
-      const other = await others.startWorker();
+      const [scheduled] = await toolCallsOf(run);
+      expect(scheduled?.taskQueue?.name).toBe(OTHER_QUEUE);
+      await startOthers();
       expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
-      await other.stop();
       expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
         { output: 'there' },
       ]);
     });
 
-    it('is attempted no more often than its author allows, lost attempts included', async () => {
-      const id = `h-${runs.newSessionId()}`;
-      const run = await play(agent, { calls: [{ tool: 'holdTwice', id }] });
-      for (const attempts of [1, 2]) {
-        await until('an attempt is lost', async () => {
-          const { length } = await toolCallsOf(run);
-          if (length === attempts) await loseAttempt(run, attempts);
-          return length > attempts;
-        });
-      }
-      expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
-      // The lost attempts' executions end too late to count.
-      held.get(id)?.();
-      const most = (await toolCallsOf(run)).map(({ retryPolicy }) => retryPolicy?.maximumAttempts);
-      // The last attempt settles the call.
-      expect(most).toEqual([2, 1, 0]);
-      expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
-        { errorCode: 'tool_execution_failed' },
-      ]);
-    });
+    it.concurrent(
+      'is attempted no more often than its author allows, lost attempts included',
+      async () => {
+        const id = `h-${runs.newSessionId()}`;
+        const run = await play(agent, { calls: [{ tool: 'holdTwice', id }] });
+        for (const attempts of [1, 2]) {
+          await until('an attempt is lost', async () => {
+            const { length } = await toolCallsOf(run);
+            if (length === attempts) await loseAttempt(run, attempts);
+            return length > attempts;
+          });
+        }
+        expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+        // The lost attempts' executions end too late to count.
+        held.get(id)?.();
+        const most = (await toolCallsOf(run)).map(
+          ({ retryPolicy }) => retryPolicy?.maximumAttempts,
+        );
+        // The last attempt settles the call.
+        expect(most).toEqual([2, 1, 0]);
+        expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
+          { errorCode: 'tool_execution_failed' },
+        ]);
+      },
+    );
 
-    it('gives the model an error if its activity fails for good', async () => {
+    it.concurrent('gives the model an error if its activity fails for good', async () => {
       const run = await play(agent, calls('far'));
       expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
       expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([

@@ -147,26 +147,29 @@ const conversation = (): { sessionId: string; userId: string } => ({
 const someone = (): string => `u-${randomUUID()}`;
 
 describe('runAgent in a workflow of its own', () => {
-  it('the agent runs as a child with the id of its run, in a conversation of the named owner', async () => {
-    const owner = { userId: someone(), tenantId: `t-${randomUUID()}` };
-    const sessionId = runs.newSessionId();
-    const handle = await start('ask', tester.name, 'hello', { ...owner, sessionId });
-    const result = (await handle.result()) as { runId: string };
-    expect(result).toMatchObject({ status: 'completed', text: 'You said hello', sessionId });
-    expect(result).toHaveProperty('usage.inputTokens');
-    const { runId } = result;
-    const { parentExecution, typedSearchAttributes, raw } = await runs.client.workflow
-      .getHandle(workflowIdOf(runId))
-      .describe();
-    expect(parentExecution?.workflowId).toBe(handle.workflowId);
-    expect(JSON.stringify(typedSearchAttributes)).toContain(owner.tenantId);
-    const { priority } = raw.workflowExecutionInfo ?? {};
-    expect(priority?.fairnessKey).toBe(owner.tenantId);
-    const record = await stores.store.sessions.read(runId.slice(0, runId.lastIndexOf(':')));
-    expect(record).toMatchObject({ owner: owner.userId, tenant: owner.tenantId });
-  });
+  it.concurrent(
+    'the agent runs as a child with the id of its run, in a conversation of the named owner',
+    async () => {
+      const owner = { userId: someone(), tenantId: `t-${randomUUID()}` };
+      const sessionId = runs.newSessionId();
+      const handle = await start('ask', tester.name, 'hello', { ...owner, sessionId });
+      const result = (await handle.result()) as { runId: string };
+      expect(result).toMatchObject({ status: 'completed', text: 'You said hello', sessionId });
+      expect(result).toHaveProperty('usage.inputTokens');
+      const { runId } = result;
+      const { parentExecution, typedSearchAttributes, raw } = await runs.client.workflow
+        .getHandle(workflowIdOf(runId))
+        .describe();
+      expect(parentExecution?.workflowId).toBe(handle.workflowId);
+      expect(JSON.stringify(typedSearchAttributes)).toContain(owner.tenantId);
+      const { priority } = raw.workflowExecutionInfo ?? {};
+      expect(priority?.fairnessKey).toBe(owner.tenantId);
+      const record = await stores.store.sessions.read(runId.slice(0, runId.lastIndexOf(':')));
+      expect(record).toMatchObject({ owner: owner.userId, tenant: owner.tenantId });
+    },
+  );
 
-  it('calls of one conversation are turns of it', async () => {
+  it.concurrent('calls of one conversation are turns of it', async () => {
     const { sessionId, userId } = conversation();
     expect(await call('askTwice', tester.name, { sessionId, userId })).toEqual([
       'You said one',
@@ -175,7 +178,7 @@ describe('runAgent in a workflow of its own', () => {
     expect(await stores.store.runs.list(sessionId)).toHaveLength(2);
   });
 
-  it('a run that waits for people takes as long as they do', async () => {
+  it.concurrent('a run that waits for people takes as long as they do', async () => {
     const { sessionId, userId } = conversation();
     const text = JSON.stringify({ calls: [{ tool: 'charge', id: 'c1' }] });
     const handle = await start('ask', tester.name, text, { sessionId, userId });
@@ -192,7 +195,7 @@ describe('runAgent in a workflow of its own', () => {
     expect(await handle.result()).toMatchObject({ status: 'completed', text: 'done' });
   });
 
-  it('a run that fails is a result with its error', async () => {
+  it.concurrent('a run that fails is a result with its error', async () => {
     expect(
       await call('ask', tester.name, JSON.stringify({ fail: true }), conversation()),
     ).toMatchObject({
@@ -203,7 +206,7 @@ describe('runAgent in a workflow of its own', () => {
 });
 
 describe('a run whose caller ends', () => {
-  it.each([
+  it.concurrent.each([
     ['is cancelled', 'cancel'],
     ['is terminated', 'terminate'],
   ] as const)('a run is stopped when the workflow that called it %s', async (_, verb) => {
@@ -217,7 +220,7 @@ describe('a run whose caller ends', () => {
     expect(status).toBe('interrupted');
   });
 
-  it('a cancelled scope stops its run and throws once it has stopped', async () => {
+  it.concurrent('a cancelled scope stops its run and throws once it has stopped', async () => {
     const gate = randomUUID();
     const handle = await start('askInScope', gated.agent.name, `speak ${gate}`, conversation());
     await gated.reached(gate);
@@ -225,7 +228,7 @@ describe('a run whose caller ends', () => {
     expect(await handle.result()).toBe('cancelled');
   });
 
-  it('a cancel does not reach runs of a scope that is shielded from it', async () => {
+  it.concurrent('a cancel does not reach runs of a scope that is shielded from it', async () => {
     const gate = randomUUID();
     const handle = await start('askShielded', gated.agent.name, `speak ${gate}`, conversation());
     await gated.reached(gate);
@@ -236,20 +239,23 @@ describe('a run whose caller ends', () => {
     expect(await handle.result()).toEqual(['completed', 'completed']);
   });
 
-  it('a run whose caller is cancelled before it learns of the run is stopped', async () => {
-    const { sessionId, userId } = conversation();
-    const messageId = `lost-${sessionId}`;
-    const lost = holdReply(messageId);
-    const handle = await start('ask', tester.name, 'hello', { sessionId, userId, messageId });
-    await lost.begun;
-    await handle.cancel();
-    await untilEvent(handle, 'activityTaskCancelRequestedEventAttributes');
-    lost.fail();
-    await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-    expect(await stores.store.sessions.read(sessionId)).toMatchObject({ status: 'interrupted' });
-  });
+  it.concurrent(
+    'a run whose caller is cancelled before it learns of the run is stopped',
+    async () => {
+      const { sessionId, userId } = conversation();
+      const messageId = `lost-${sessionId}`;
+      const lost = holdReply(messageId);
+      const handle = await start('ask', tester.name, 'hello', { sessionId, userId, messageId });
+      await lost.begun;
+      await handle.cancel();
+      await untilEvent(handle, 'activityTaskCancelRequestedEventAttributes');
+      lost.fail();
+      await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+      expect(await stores.store.sessions.read(sessionId)).toMatchObject({ status: 'interrupted' });
+    },
+  );
 
-  it('a workflow aborts its run', async () => {
+  it.concurrent('a workflow aborts its run', async () => {
     const gate = randomUUID();
     const handle = await start('askUntilEnough', gated.agent.name, `speak ${gate}`, conversation());
     await gated.reached(gate);
@@ -263,7 +269,7 @@ describe('a run whose caller ends', () => {
 });
 
 describe('a run that may not begin', () => {
-  it('a refused run fails its caller with the code of the refusal', async () => {
+  it.concurrent('a refused run fails its caller with the code of the refusal', async () => {
     const [unknown, badId] = [someone(), someone()].map((userId) => ({ userId }));
     const { sessionId, userId } = conversation();
     const refusals = [
@@ -290,7 +296,7 @@ describe('a run that may not begin', () => {
     ]);
   });
 
-  it('a busy conversation refuses the run, or lets it wait', async () => {
+  it.concurrent('a busy conversation refuses the run, or lets it wait', async () => {
     const gate = randomUUID();
     const { sessionId, userId } = conversation();
     const first = await start('ask', gated.agent.name, `speak ${gate}`, { sessionId, userId });
@@ -311,13 +317,16 @@ describe('a run that may not begin', () => {
 });
 
 describe('a run whose workflow its caller does not start', () => {
-  it('a message that was accepted before leads to the run that replied to it', async () => {
-    const options = { ...conversation(), messageId: 'once' };
-    const first = await call('ask', tester.name, 'hello', options);
-    expect(await call('ask', tester.name, 'hello', options)).toEqual(first);
-  });
+  it.concurrent(
+    'a message that was accepted before leads to the run that replied to it',
+    async () => {
+      const options = { ...conversation(), messageId: 'once' };
+      const first = await call('ask', tester.name, 'hello', options);
+      expect(await call('ask', tester.name, 'hello', options)).toEqual(first);
+    },
+  );
 
-  it('a run that another workflow started is waited for, too', async () => {
+  it.concurrent('a run that another workflow started is waited for, too', async () => {
     const gate = randomUUID();
     const options = { ...conversation(), messageId: 'once' };
     const ask = [gated.agent.name, `speak ${gate}`, options];
@@ -329,22 +338,25 @@ describe('a run whose workflow its caller does not start', () => {
   });
 });
 
-it('the example loads figures, has an agent write and a person approve, and returns the report', async () => {
-  const customer = randomUUID();
-  const sessionId = `report-${customer}`;
-  const handle = await start('report', customer, someone());
-  await runs.untilStatus(sessionId, 'waiting_approval');
-  const view = await stores.store.sessions.view(sessionId);
-  const [{ runId, toolCallId } = { runId: '', toolCallId: '' }] =
-    view?.openCalls.map(({ spec }) => spec) ?? [];
-  await runs.executor.submitToolResult({
-    sessionId,
-    kind: 'approval-response',
-    toolCallId,
-    approved: true,
-    by: 'ann',
-    approvalId: `${runId}::${toolCallId}`,
-  });
-  expect(await handle.result()).toBe('The report is out.');
-  expect(published).toEqual([`Figures of ${customer}: ${customer} sold 3`]);
-});
+it.concurrent(
+  'the example loads figures, has an agent write and a person approve, and returns the report',
+  async () => {
+    const customer = randomUUID();
+    const sessionId = `report-${customer}`;
+    const handle = await start('report', customer, someone());
+    await runs.untilStatus(sessionId, 'waiting_approval');
+    const view = await stores.store.sessions.view(sessionId);
+    const [{ runId, toolCallId } = { runId: '', toolCallId: '' }] =
+      view?.openCalls.map(({ spec }) => spec) ?? [];
+    await runs.executor.submitToolResult({
+      sessionId,
+      kind: 'approval-response',
+      toolCallId,
+      approved: true,
+      by: 'ann',
+      approvalId: `${runId}::${toolCallId}`,
+    });
+    expect(await handle.result()).toBe('The report is out.');
+    expect(published).toEqual([`Figures of ${customer}: ${customer} sold 3`]);
+  },
+);

@@ -72,8 +72,13 @@ describe.each(SHAPES)('a tool that may be tried again%s', (_, agent) => {
       { toolCallId: 'f-2', output: { attempt: 3 } },
     ]);
     const { events } = await runs.client.workflow.getHandle(workflowIdOf(run.runId)).fetchHistory();
+    // A call that a busy worker does not take at once is scheduled again, on another task queue.
+    const moved = (events ?? []).map((event) =>
+      String(event.activityTaskTimedOutEventAttributes?.scheduledEventId),
+    );
     const scheduled = (events ?? []).flatMap(
-      (event) => event.activityTaskScheduledEventAttributes?.activityType?.name ?? [],
+      ({ eventId, activityTaskScheduledEventAttributes: activity }) =>
+        moved.includes(String(eventId)) ? [] : (activity?.activityType?.name ?? []),
     );
     const { activities } = agent;
     expect(scheduled).toEqual(

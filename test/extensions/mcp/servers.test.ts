@@ -95,7 +95,7 @@ describe('servers of tools', () => {
     expect(logged.join('\n')).not.toContain('hunter');
   });
 
-  it('a result of 50 MB is refused, and the next call works', async () => {
+  it('a result beyond 4 MiB is refused, and the next call works', async () => {
     for (const { server } of await ways()) {
       const { run } = await toolsOf(server);
       await expect(run('big')).rejects.toMatchObject({ code: 'tool_result_too_large' });
@@ -134,12 +134,13 @@ describe('servers of tools', () => {
   });
 
   it('silence at the handshake or the list ends in time', async () => {
-    for (const mode of ['no-initialize', 'no-list']) {
-      for (const { server } of await ways(mode)) {
+    const silent = (await Promise.all(['no-initialize', 'no-list'].map(ways))).flat();
+    await Promise.all(
+      silent.map(async ({ server }) => {
         const tools = toolsOf({ ...server, connectTimeoutMs: 300 });
         await expect(tools).rejects.toMatchObject({ code: 'mcp_unavailable' });
-      }
-    }
+      }),
+    );
   });
 
   it('a list is read to its last page, also behind an empty one', async () => {
@@ -222,10 +223,13 @@ describe('servers of tools', () => {
   it('a program that does not exist, and a port without a listener, are unavailable', async () => {
     const http = await byHttp();
     await http.close();
-    for (const server of [http.server, { command: '/no/such/program' }]) {
-      await expect(toolsOf(server)).rejects.toMatchObject({ code: 'mcp_unavailable' });
-      expect((await toolsOf({ ...server, optional: true })).names).toEqual([]);
-    }
+    await Promise.all(
+      [http.server, { command: '/no/such/program' }].map(async (server) => {
+        const optional = toolsOf({ ...server, optional: true });
+        await expect(toolsOf(server)).rejects.toMatchObject({ code: 'mcp_unavailable' });
+        expect((await optional).names).toEqual([]);
+      }),
+    );
   });
 
   it('a server that forgot its session is connected to again', async () => {

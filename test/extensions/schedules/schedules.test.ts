@@ -40,9 +40,7 @@ const { runs, stores } = useRuns([gated, asker]);
 beforeAll(() => {
   schedules = createSchedules(runs);
 });
-afterEach(async () => {
-  for (const { tenant, name } of created.splice(0)) await schedules.delete(tenant, name);
-});
+afterAll(() => Promise.all(created.map(({ tenant, name }) => schedules.delete(tenant, name))));
 
 const some = (what: string): string => `${what}-${randomUUID().slice(0, 8)}`;
 
@@ -87,48 +85,59 @@ const trigger = (
 ): Promise<void> => schedules.trigger(tenant, name, by);
 
 describe('a firing', () => {
-  it('is asked for by the one who triggered it, so that person cannot approve alone either', async () => {
-    const schedule = await create({ overlap: 'allow_all' });
-    await trigger(schedule, 'carl');
-    const [firing] = await firings(schedule, 'completed');
-    expect((await stored(schedule, firing?.sessionId)).record).toMatchObject({
-      owner: schedule.owner,
-      runBy: 'carl',
-      askers: ['olga', 'carl'].map((userId) => ({ userId, tenantId: schedule.tenant })),
-    });
-    // Concurrent triggers lose none of the names.
-    const others = ['dora', 'emil', 'olga', schedule.owner];
-    await Promise.all(others.map((by) => trigger(schedule, by)));
-    const id = scheduleIdOf(runs.taskQueue, toStoredSessionId('', schedule.tenant), schedule.name);
-    const { action, state } = await runs.client.schedule.getHandle(id).describe();
-    const [{ triggers = [] }] = action.args as [ScheduledRun];
-    expect(triggers.map(({ by }) => by).sort()).toEqual(['carl', ...others].sort());
-    expect(state.paused).toBe(false);
-  }, 20_000);
+  it.concurrent(
+    'is asked for by the one who triggered it, so that person cannot approve alone either',
+    async () => {
+      const schedule = await create({ overlap: 'allow_all' });
+      await trigger(schedule, 'carl');
+      const [firing] = await firings(schedule, 'completed');
+      expect((await stored(schedule, firing?.sessionId)).record).toMatchObject({
+        owner: schedule.owner,
+        runBy: 'carl',
+        askers: ['olga', 'carl'].map((userId) => ({ userId, tenantId: schedule.tenant })),
+      });
+      // Concurrent triggers lose none of the names.
+      const others = ['dora', 'emil', 'olga', schedule.owner];
+      await Promise.all(others.map((by) => trigger(schedule, by)));
+      const id = scheduleIdOf(
+        runs.taskQueue,
+        toStoredSessionId('', schedule.tenant),
+        schedule.name,
+      );
+      const { action, state } = await runs.client.schedule.getHandle(id).describe();
+      const [{ triggers = [] }] = action.args as [ScheduledRun];
+      expect(triggers.map(({ by }) => by).sort()).toEqual(['carl', ...others].sort());
+      expect(state.paused).toBe(false);
+    },
+    20_000,
+  );
 
-  it('is a run of the owner in a new conversation, of which no history has the reply', async () => {
-    const schedule = await create();
-    await trigger(schedule);
-    const [firing] = await firings(schedule, 'completed');
-    const { sessionId = '', runId = '', workflowId = '' } = firing ?? {};
-    const { record } = await stored(schedule, sessionId);
-    const { owner, tenant } = schedule;
-    // The schedule's creator wrote the message and cannot alone approve what the run asks.
-    expect(record).toMatchObject({ owner, tenant, runId, status: 'completed', runBy: 'olga' });
-    const { raw } = await runs.client.workflow.getHandle(workflowIdOf(runId)).describe();
-    const priority = { priorityKey: 4, fairnessKey: tenant };
-    expect(raw.workflowExecutionInfo?.priority).toMatchObject(priority);
-    const history = await runs.client.workflow.getHandle(workflowId).fetchHistory();
-    const payloads = Buffer.concat(
-      (history.events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) =>
-        (done?.result?.payloads ?? []).map(({ data }) => data ?? Buffer.of()),
-      ),
-    );
-    expect(payloads.toString()).toContain(runId);
-    expect(payloads.toString()).not.toContain('You said');
-  });
+  it.concurrent(
+    'is a run of the owner in a new conversation, of which no history has the reply',
+    async () => {
+      const schedule = await create();
+      await trigger(schedule);
+      const [firing] = await firings(schedule, 'completed');
+      const { sessionId = '', runId = '', workflowId = '' } = firing ?? {};
+      const { record } = await stored(schedule, sessionId);
+      const { owner, tenant } = schedule;
+      // The schedule's creator wrote the message and cannot alone approve what the run asks.
+      expect(record).toMatchObject({ owner, tenant, runId, status: 'completed', runBy: 'olga' });
+      const { raw } = await runs.client.workflow.getHandle(workflowIdOf(runId)).describe();
+      const priority = { priorityKey: 4, fairnessKey: tenant };
+      expect(raw.workflowExecutionInfo?.priority).toMatchObject(priority);
+      const history = await runs.client.workflow.getHandle(workflowId).fetchHistory();
+      const payloads = Buffer.concat(
+        (history.events ?? []).flatMap(({ activityTaskCompletedEventAttributes: done }) =>
+          (done?.result?.payloads ?? []).map(({ data }) => data ?? Buffer.of()),
+        ),
+      );
+      expect(payloads.toString()).toContain(runId);
+      expect(payloads.toString()).not.toContain('You said');
+    },
+  );
 
-  it("in another person's conversation is refused, and says so", async () => {
+  it.concurrent("in another person's conversation is refused, and says so", async () => {
     const sessionId = runs.newSessionId();
     await runs.result(await runs.begin(sessionId, gated.name, 'mine'));
     const schedule = await create({ owner: 'eve', tenant: undefined, sessionId });
@@ -137,44 +146,51 @@ describe('a firing', () => {
     expect(await stores.store.runs.list(sessionId)).toHaveLength(1);
   });
 
-  it('that finds its own conversation busy is skipped, or waits', async () => {
-    const [sessionId, gate] = [some('c'), some('g')];
-    const first = await create({ sessionId, message: `speak ${gate}` });
-    const { owner, tenant } = first;
-    await trigger(first);
-    await reached(gate);
-    const second = await create({ owner, tenant, sessionId, message: 'and now' });
-    const third = await create({ owner, tenant, sessionId, whenBusy: 'wait' });
-    await Promise.all([trigger(second), trigger(third)]);
-    expect(await firings(second, 'skipped')).toMatchObject([{ code: 'agent_already_running' }]);
-    await firings(third, 'running');
-    open(gate);
-    const [waited] = await firings(third, 'completed');
-    expect(waited).toMatchObject({ sessionId });
-    const { storedId } = await stored(first, sessionId);
-    expect(await stores.store.runs.list(storedId)).toHaveLength(2);
-  }, 20_000);
+  it.concurrent(
+    'that finds its own conversation busy is skipped, or waits',
+    async () => {
+      const [sessionId, gate] = [some('c'), some('g')];
+      const first = await create({ sessionId, message: `speak ${gate}` });
+      const { owner, tenant } = first;
+      await trigger(first);
+      await reached(gate);
+      const second = await create({ owner, tenant, sessionId, message: 'and now' });
+      const third = await create({ owner, tenant, sessionId, whenBusy: 'wait' });
+      await Promise.all([trigger(second), trigger(third)]);
+      expect(await firings(second, 'skipped')).toMatchObject([{ code: 'agent_already_running' }]);
+      await firings(third, 'running');
+      open(gate);
+      const [waited] = await firings(third, 'completed');
+      expect(waited).toMatchObject({ sessionId });
+      const { storedId } = await stored(first, sessionId);
+      expect(await stores.store.runs.list(storedId)).toHaveLength(2);
+    },
+    20_000,
+  );
 
-  it('withdraws the questions of a conversation that waits for people only if it may', async () => {
-    const [owner, tenant, sessionId] = [some('u'), some('t'), some('c')];
-    const first = await create({ owner, tenant, sessionId, agent: asker.name, message: 'ask' });
-    await trigger(first);
-    await until('it asks', async () => {
-      const found = await stored(first, sessionId).catch(() => undefined);
-      return found?.record?.status === 'waiting_approval';
-    });
-    const next = { owner, tenant, sessionId, agent: asker.name };
-    const second = await create(next);
-    await trigger(second);
-    await firings(second, 'skipped');
-    await firings(first, 'running');
-    const third = await create({ ...next, whenBusy: 'abandon' });
-    await trigger(third);
-    await firings(third, 'completed');
-    await firings(first, 'interrupted');
-  });
+  it.concurrent(
+    'withdraws the questions of a conversation that waits for people only if it may',
+    async () => {
+      const [owner, tenant, sessionId] = [some('u'), some('t'), some('c')];
+      const first = await create({ owner, tenant, sessionId, agent: asker.name, message: 'ask' });
+      await trigger(first);
+      await until('it asks', async () => {
+        const found = await stored(first, sessionId).catch(() => undefined);
+        return found?.record?.status === 'waiting_approval';
+      });
+      const next = { owner, tenant, sessionId, agent: asker.name };
+      const second = await create(next);
+      await trigger(second);
+      await firings(second, 'skipped');
+      await firings(first, 'running');
+      const third = await create({ ...next, whenBusy: 'abandon' });
+      await trigger(third);
+      await firings(third, 'completed');
+      await firings(first, 'interrupted');
+    },
+  );
 
-  it('that overlaps the one before is skipped, or stops it', async () => {
+  it.concurrent('that overlaps the one before is skipped, or stops it', async () => {
     const message = `speak ${some('g')}`;
     const schedule = await create({ message });
     await trigger(schedule);
@@ -200,14 +216,14 @@ describe('a firing', () => {
     await firings(eager, 'completed', 'stopped');
   });
 
-  it('of an agent that is gone is refused, and says so', async () => {
+  it.concurrent('of an agent that is gone is refused, and says so', async () => {
     const schedule = await create({ agent: 'withdrawn' });
     await trigger(schedule);
     expect(await firings(schedule, 'refused')).toMatchObject([{ code: 'agent_not_found' }]);
   });
 });
 
-it('of a tenant that has as many as it may is refused', async () => {
+it.concurrent('of a tenant that has as many as it may is refused', async () => {
   const about = { tenant: 't', name: 'n' };
   const state = { paused: false };
   const info = { nextActionTimes: [], recentActions: [] };
@@ -224,15 +240,18 @@ it('of a tenant that has as many as it may is refused', async () => {
 });
 
 describe('a schedule', () => {
-  it('is the same when it is created again, and no other of its name is created', async () => {
-    const schedule = await create({ isPaused: true });
-    const again = await schedules.create({ ...schedule, by: 'omar' });
-    expect(again).toMatchObject({ by: 'olga', isPaused: true, cron: '0 0 1 1 *' });
-    const other = schedules.create({ ...schedule, message: 'something else' });
-    await expect(other).rejects.toMatchObject({ code: 'schedule_exists' });
-  });
+  it.concurrent(
+    'is the same when it is created again, and no other of its name is created',
+    async () => {
+      const schedule = await create({ isPaused: true });
+      const again = await schedules.create({ ...schedule, by: 'omar' });
+      expect(again).toMatchObject({ by: 'olga', isPaused: true, cron: '0 0 1 1 *' });
+      const other = schedules.create({ ...schedule, message: 'something else' });
+      await expect(other).rejects.toMatchObject({ code: 'schedule_exists' });
+    },
+  );
 
-  it('is paused, resumed and triggered while it is paused', async () => {
+  it.concurrent('is paused, resumed and triggered while it is paused', async () => {
     const schedule = await create();
     const { tenant, name } = schedule;
     await schedules.pause(tenant, name, 'holidays');
@@ -244,24 +263,27 @@ describe('a schedule', () => {
     expect(await schedules.read(tenant, name)).toMatchObject({ isPaused: false });
   });
 
-  it('has no reason for its pause where payloads are encrypted, since notes are not', async () => {
-    const { tenant, name } = await create();
-    const { connection, options } = runs.client;
-    const payloadCodecs = [createPayloadCodec([{ id: 'k', key: randomBytes(32) }])];
-    const dataConverter = { payloadCodecs };
-    const client = new Client({ connection, namespace: options.namespace, dataConverter });
-    const sealed = createSchedules({ ...runs, client });
-    await sealed.pause(tenant, name, 'ann is ill');
-    expect(await schedules.read(tenant, name)).toMatchObject({ isPaused: true, note: 'paused' });
-  });
+  it.concurrent(
+    'has no reason for its pause where payloads are encrypted, since notes are not',
+    async () => {
+      const { tenant, name } = await create();
+      const { connection, options } = runs.client;
+      const payloadCodecs = [createPayloadCodec([{ id: 'k', key: randomBytes(32) }])];
+      const dataConverter = { payloadCodecs };
+      const client = new Client({ connection, namespace: options.namespace, dataConverter });
+      const sealed = createSchedules({ ...runs, client });
+      await sealed.pause(tenant, name, 'ann is ill');
+      expect(await schedules.read(tenant, name)).toMatchObject({ isPaused: true, note: 'paused' });
+    },
+  );
 
-  it('fires in its time zone', async () => {
+  it.concurrent('fires in its time zone', async () => {
     const { tenant, name } = await create({ cron: '30 7 * * *', timeZone: 'Asia/Tokyo' });
     const { next = [] } = (await schedules.read(tenant, name)) ?? {};
     expect(new Date(next[0] ?? 0).toISOString()).toMatch(/T22:30:00.000Z$/);
   });
 
-  it.each([
+  it.concurrent.each([
     [{ cron: '61 * * * *' }],
     [{ cron: '* * * * nope' }],
     [{ timeZone: 'Moon/Crater' }],
@@ -272,7 +294,7 @@ describe('a schedule', () => {
     await expect(create(wrong)).rejects.toMatchObject({ code: 'validation_error' });
   });
 
-  it('of one tenant does not exist for another', async () => {
+  it.concurrent('of one tenant does not exist for another', async () => {
     const { tenant = '', name } = await create();
     for (const other of [some('t'), undefined, '']) {
       expect(await schedules.read(other, name)).toBeUndefined();
@@ -290,7 +312,7 @@ describe('a schedule', () => {
     expect(JSON.stringify(mine)).not.toContain('hello');
   });
 
-  it('goes with the person whose runs it begins, and with no other', async () => {
+  it.concurrent('goes with the person whose runs it begins, and with no other', async () => {
     const { tenant, owner, name } = await create();
     const other = await create({ tenant });
     await until('both are listed', async () => (await schedules.list(tenant)).length === 2);

@@ -11,12 +11,7 @@ import { createWarehouseClerk } from '../../../examples/own-workflow/warehouse.j
 import { createToolWork } from '../../../runs/tool-work.js';
 import { toolWorkflowIdOf } from '../../../protocol/ids.js';
 import type { ToolWorkCall } from '../../../protocol/activities.js';
-import {
-  createRunHarness,
-  sharedTemporalAddress,
-  type RunHarness,
-} from '../../support/run-harness.js';
-import { openTestStores, type TestStores } from '../../support/test-stores.js';
+import { sharedTemporalAddress, useRuns } from '../../support/run-harness.js';
 import { until } from '../../support/until.js';
 
 // The worker package of the SDK depends on this package.
@@ -102,15 +97,11 @@ const agents = shapes.map((activities) =>
 const clerk = createWarehouseClerk({ taskQueue, endpoint }, model);
 
 const quiet = { warn: () => undefined };
-let stores: TestStores;
+const { runs, stores } = useRuns([...agents, clerk]);
 let connection: NativeConnection;
-let runs: RunHarness;
 let theirs: Worker;
 let ended: Promise<void>;
 beforeAll(async () => {
-  stores = await openTestStores();
-  runs = await createRunHarness(stores, [...agents, clerk]);
-  await runs.startWorker();
   connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
   const note =
     (name: string, work: (orderId: string) => unknown) =>
@@ -160,23 +151,26 @@ const executionsOf = (runId: string): typeof executed =>
   executed.filter(([, , call]) => call.runId === runId);
 
 describe.each(agents.map(({ name }) => [name]))('a tool that is an activity: %s', (agent) => {
-  it('it is executed once, when it is approved, with the checked input and its key', async () => {
-    const run = await runs.begin(runs.newSessionId(), agent, 'ship');
-    await runs.untilStatus(run.sessionId, 'waiting_approval');
-    expect(executionsOf(run.runId)).toEqual([]);
-    const view = await stores.store.sessions.view(run.sessionId);
-    const toolCallId = view?.openCalls[0]?.spec.toolCallId ?? '';
-    await runs.decide(run, toolCallId, true);
-    const { runId, sessionId } = run;
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    const ann = { userId: 'ann', tenantId: 'acme' };
-    const call = { runId, sessionId, toolCallId, idempotencyKey: expect.any(String) };
-    const people = { requester: ann, approver: ann };
-    expect(executionsOf(runId)).toEqual([['ship', { orderId: 'o1' }, { ...call, ...people }]]);
-    expect(await textOf(sessionId)).toContain('{"shipped":"o1"}');
-  });
+  it.concurrent(
+    'it is executed once, when it is approved, with the checked input and its key',
+    async () => {
+      const run = await runs.begin(runs.newSessionId(), agent, 'ship');
+      await runs.untilStatus(run.sessionId, 'waiting_approval');
+      expect(executionsOf(run.runId)).toEqual([]);
+      const view = await stores.store.sessions.view(run.sessionId);
+      const toolCallId = view?.openCalls[0]?.spec.toolCallId ?? '';
+      await runs.decide(run, toolCallId, true);
+      const { runId, sessionId } = run;
+      expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+      const ann = { userId: 'ann', tenantId: 'acme' };
+      const call = { runId, sessionId, toolCallId, idempotencyKey: expect.any(String) };
+      const people = { requester: ann, approver: ann };
+      expect(executionsOf(runId)).toEqual([['ship', { orderId: 'o1' }, { ...call, ...people }]]);
+      expect(await textOf(sessionId)).toContain('{"shipped":"o1"}');
+    },
+  );
 
-  it('what it throws is the result, and it is not tried again', async () => {
+  it.concurrent('what it throws is the result, and it is not tried again', async () => {
     const run = await runs.begin(runs.newSessionId(), agent, 'fail');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(executionsOf(run.runId)).toHaveLength(1);
@@ -186,30 +180,33 @@ describe.each(agents.map(({ name }) => [name]))('a tool that is an activity: %s'
   });
 });
 
-it('the example ships by an activity when that is approved, and rates by an operation', async () => {
-  const shipping = await runs.begin(runs.newSessionId(), clerk.name, 'ship');
-  await runs.untilStatus(shipping.sessionId, 'waiting_approval');
-  const view = await stores.store.sessions.view(shipping.sessionId);
-  await runs.decide(shipping, view?.openCalls[0]?.spec.toolCallId ?? '', true);
-  const rating = await runs.begin(runs.newSessionId(), clerk.name, 'rate');
-  for (const run of [shipping, rating]) {
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-  }
-  expect(await textOf(shipping.sessionId)).toContain('{"shipped":"o1"}');
-  expect(await textOf(rating.sessionId)).toContain('A for o1');
-});
+it.concurrent(
+  'the example ships by an activity when that is approved, and rates by an operation',
+  async () => {
+    const shipping = await runs.begin(runs.newSessionId(), clerk.name, 'ship');
+    await runs.untilStatus(shipping.sessionId, 'waiting_approval');
+    const view = await stores.store.sessions.view(shipping.sessionId);
+    await runs.decide(shipping, view?.openCalls[0]?.spec.toolCallId ?? '', true);
+    const rating = await runs.begin(runs.newSessionId(), clerk.name, 'rate');
+    for (const run of [shipping, rating]) {
+      expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    }
+    expect(await textOf(shipping.sessionId)).toContain('{"shipped":"o1"}');
+    expect(await textOf(rating.sessionId)).toContain('A for o1');
+  },
+);
 
 const [{ name: agent } = { name: '' }] = agents;
 
 describe('work of a tool that Temporal executes', () => {
-  it('an activity that does not report in time may have had its effect', async () => {
+  it.concurrent('an activity that does not report in time may have had its effect', async () => {
     const run = await runs.begin(runs.newSessionId(), agent, 'hang');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(executionsOf(run.runId)).toHaveLength(1);
     expect(await textOf(run.sessionId)).toContain('tool_outcome_unknown');
   });
 
-  it('a stop cancels what it has started', async () => {
+  it.concurrent('a stop cancels what it has started', async () => {
     const run = await runs.begin(runs.newSessionId(), agent, 'wait');
     const { runId, sessionId } = run;
     const [, , { toolCallId }] = await until('it is executed', () =>
@@ -236,15 +233,18 @@ describe('work of a tool that Temporal executes', () => {
   });
   const workOf = (client = runs.client) => createToolWork(client, runs.taskQueue, quiet);
 
-  it('an attempt that takes a call over waits for what the lost one has started', async () => {
-    const call = newCall();
-    const ask = (): Promise<unknown> => workOf()({ work: shipping, input, call }, how());
-    expect(await Promise.all([ask(), ask()])).toEqual([{ shipped: 'o2' }, { shipped: 'o2' }]);
-    expect(await ask()).toEqual({ shipped: 'o2' });
-    expect(executionsOf(call.runId)).toHaveLength(1);
-  });
+  it.concurrent(
+    'an attempt that takes a call over waits for what the lost one has started',
+    async () => {
+      const call = newCall();
+      const ask = (): Promise<unknown> => workOf()({ work: shipping, input, call }, how());
+      expect(await Promise.all([ask(), ask()])).toEqual([{ shipped: 'o2' }, { shipped: 'o2' }]);
+      expect(await ask()).toEqual({ shipped: 'o2' });
+      expect(executionsOf(call.runId)).toHaveLength(1);
+    },
+  );
 
-  it('what may be forgotten by now is not started again', async () => {
+  it.concurrent('what may be forgotten by now is not started again', async () => {
     const call = newCall();
     const ask = (mayBeGone: boolean): Promise<unknown> =>
       workOf()({ work: shipping, input, call }, { ...how(), isRepeated: true, mayBeGone });
@@ -254,7 +254,7 @@ describe('work of a tool that Temporal executes', () => {
     expect(await ask(true)).toEqual({ shipped: 'o2' });
   });
 
-  it.each([
+  it.concurrent.each([
     ['nothing can have started', false, 'tool_execution_failed'],
     ['an earlier attempt may have started it', true, 'tool_outcome_unknown'],
   ])('what Temporal refuses ends immediately: %s', async (_when, isRepeated, code) => {
@@ -267,19 +267,19 @@ describe('work of a tool that Temporal executes', () => {
     await expect(asking).rejects.toMatchObject({ code });
   });
 
-  it('an input that Temporal cannot carry fails immediately', async () => {
+  it.concurrent('an input that Temporal cannot carry fails immediately', async () => {
     const run = await runs.begin(runs.newSessionId(), agent, 'big');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(await textOf(run.sessionId)).toContain('could not be started');
   });
 
-  it('that no worker took it is known', async () => {
+  it.concurrent('that no worker took it is known', async () => {
     const run = await runs.begin(runs.newSessionId(), agent, 'untaken');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(await textOf(run.sessionId)).toContain('No worker took');
   });
 
-  it('a tool executes one activity', async () => {
+  it.concurrent('a tool executes one activity', async () => {
     const run = await runs.begin(runs.newSessionId(), agent, 'both');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(executionsOf(run.runId).map(([name]) => name)).toEqual(['ship']);
@@ -296,20 +296,20 @@ describe('work of a tool that Temporal executes', () => {
     return { run, workflowId: toolWorkflowIdOf(run.runId, toolCallId) };
   };
 
-  it('work that an operator ends may have had its effect', async () => {
+  it.concurrent('work that an operator ends may have had its effect', async () => {
     const { run, workflowId } = await begun();
     await runs.client.workflow.getHandle(workflowId).terminate('not mine');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(await textOf(run.sessionId)).toContain('tool_outcome_unknown');
   });
 
-  it('what a Nexus operation throws is the result', async () => {
+  it.concurrent('what a Nexus operation throws is the result', async () => {
     const run = await runs.begin(runs.newSessionId(), agent, 'refuse');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(await textOf(run.sessionId)).toContain('no such customer');
   });
 
-  it('a Nexus operation executes a call', async () => {
+  it.concurrent('a Nexus operation executes a call', async () => {
     const run = await runs.begin(runs.newSessionId(), agent, 'rate');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     expect(await textOf(run.sessionId)).toContain('A for o1');
