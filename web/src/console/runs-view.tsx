@@ -27,7 +27,7 @@ export function RunsView({ place, config }: { place: Place; config: PageConfig }
     queryKey: ['runs', key, pages.cursor],
     queryFn: ({ signal }) =>
       read<OperatorRuns>('/operator/runs', {
-        query: { ...toRunFilter(settings, Date.now()), limit: PAGE },
+        query: { ...toRunFilter(settings, Date.now()), limit: PAGE, cursor: pages.cursor },
         signal,
       }),
     refetchInterval: REFRESH_MS.usual,
