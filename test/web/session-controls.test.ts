@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import type { SessionEvent } from '../../protocol/replies.js';
 import { eventually } from './eventually.js';
 import { atRest, openConversation, shown } from './open-conversation.js';
-import { reply, snapshot, spoken, Wire, WireServer } from './wire-server.js';
+import { refusal, reply, snapshot, spoken, Wire, WireServer } from './wire-server.js';
 
 const user = (id: string, text: string): UIMessage => ({
   id,
@@ -57,6 +57,16 @@ describe('a message that is sent while a reply is being written', () => {
     expect(conversation.page.get().notice?.text).toBe('too many');
     running.send({ type: 'finish', finishReason: 'stop' }).end();
     await atRest(conversation);
+  });
+
+  it('a message that waits no more when it is changed is shown with its reply', async () => {
+    const server = new WireServer()
+      .on('PATCH queue', refusal(404, 'not_found'))
+      .on('GET snapshot', reply(snapshot('ended', first)));
+    const conversation = await openConversation(server, snapshot('ended', first.slice(0, 1)));
+    await conversation.controls.editQueued('u1', 'Hello again');
+    await eventually(() => shown(conversation).includes('assistant: Hi'));
+    expect(conversation.page.get().notice?.text).toContain('refused');
   });
 });
 

@@ -51,7 +51,8 @@ export interface SeenRequest {
   };
 }
 
-type Name = 'POST' | 'POST stop' | 'GET stream' | 'GET snapshot' | 'GET queue' | 'GET events';
+type Name =
+  'POST' | 'POST stop' | 'GET stream' | 'GET snapshot' | 'GET queue' | 'PATCH queue' | 'GET events';
 type Reply = (request: SeenRequest) => Response | Promise<Response>;
 
 /** Answers each kind of request with its scripted replies, in order. */

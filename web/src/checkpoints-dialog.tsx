@@ -3,7 +3,7 @@ import { useCurrentConversation, useToolNames } from './current-conversation.js'
 import { formatMoment } from './format-when.js';
 import { LoadFault, useLoaded } from './load-fault.js';
 import { Modal } from './modal.js';
-import type { CheckpointEntry } from './session-actions.js';
+import type { CheckpointEntry } from './session-controls.js';
 
 interface Props {
   onClose: () => void;

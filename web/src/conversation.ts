@@ -19,7 +19,6 @@ import { Attachments } from './attachments.js';
 import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
 import { textOf, withSentAt } from './message-text.js';
 import { PageStore, type PageState } from './page-store.js';
-import { SessionActions } from './session-actions.js';
 import { SessionControls } from './session-controls.js';
 import { SubAgentReports } from './sub-agent-reports.js';
 
@@ -84,8 +83,7 @@ export class Conversation {
     this.cards = cards;
     this.#fetch = send ?? pageFetch;
     this.#accepted = idsOf(snapshot);
-    const actions = new SessionActions(sessionId, this.#fetch);
-    this.reports = new SubAgentReports((callId) => actions.loadReport(callId));
+    this.reports = new SubAgentReports((callId) => this.controls.loadReport(callId));
     this.page = new PageStore({ agent, ...toKnown(snapshot), notice: toNotice(snapshot) });
     this.page.noteDecisions(snapshot?.decisions);
     const limits = { page: this.page, send: this.#fetch, limits: files };
@@ -110,8 +108,9 @@ export class Conversation {
       onFinish: () => this.page.set({ stopping: false, reconnecting: false, following: false }),
     };
     this.controls = new SessionControls({
+      sessionId,
+      send: this.#fetch,
       page: this.page,
-      actions,
       refresh: () => void this.refresh(),
     });
   }

@@ -9,7 +9,7 @@ import { formatWhen } from './format-when.js';
 import { describeFault, LoadFault, useLoaded } from './load-fault.js';
 import { Modal } from './modal.js';
 import { HiddenNote } from './question-notes.js';
-import { SessionActions, type AskedCall } from './session-actions.js';
+import { answerCall, type AskedCall } from './session-controls.js';
 import { titleOfAgent } from './tool-names.js';
 
 interface Props {
@@ -32,7 +32,7 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
     setSending(true);
     try {
       // The run continues without a page that shows it.
-      await new SessionActions(sessionId, pageFetch).answer(call, body);
+      await answerCall(pageFetch, sessionId, call, body);
     } catch (error) {
       setRefused(describeFault(error, 'The answer was not taken: the server'));
     }

@@ -1,7 +1,13 @@
-import type { FileUIPart } from 'ai';
-import type { PendingQuestion, SessionEvent, CallDecision } from '../../protocol/replies.js';
+import type { FileUIPart, UIMessage } from 'ai';
+import type {
+  CallDecision,
+  PendingQuestion,
+  QueuedMessages,
+  SessionEvent,
+} from '../../protocol/replies.js';
 import type { RunStatus } from '../../protocol/run.js';
-import type { QueueEntry } from './session-actions.js';
+
+export type QueueEntry = QueuedMessages<UIMessage>;
 
 /** A failure shown to the person, with a retry if that makes sense. */
 export interface Notice {
