@@ -4,15 +4,13 @@ export const ONE_MESSAGE: Budget = { messages: 1, stops: 0, faults: 0, leases: 0
 
 type NamedBudget = readonly [what: string, budget: Budget, atLeast: number];
 
-/** Budgets that `npm test` explores in turn, every pair of events, with the minimum number of states of each. */
+/** Budgets that `npm test` explores in turn, with the minimum number of states of each. Every pair of events is in one. */
 export const BUDGETS: readonly NamedBudget[] = [
   ['two faults', { ...ONE_MESSAGE, faults: 2 }, 6_000],
-  ['a fault and a lease', { ...ONE_MESSAGE, faults: 1, leases: 1 }, 6_000],
+  ['a stop, a fault and a lease', { ...ONE_MESSAGE, stops: 1, faults: 1, leases: 1 }, 69_000],
   ['a fault and a jump', { ...ONE_MESSAGE, faults: 1, jumps: 1 }, 2_500],
-  ['a fault and a stop', { ...ONE_MESSAGE, faults: 1, stops: 1 }, 6_000],
   ['a fault and a second message', { ...ONE_MESSAGE, faults: 1, messages: 2 }, 8_000],
   ['a lease and a jump', { ...ONE_MESSAGE, leases: 1, jumps: 1 }, 1_200],
-  ['a lease and a stop', { ...ONE_MESSAGE, leases: 1, stops: 1 }, 2_500],
   ['a lease and a second message', { ...ONE_MESSAGE, leases: 1, messages: 2 }, 3_500],
   ['a stop and a jump', { ...ONE_MESSAGE, stops: 1, jumps: 1 }, 700],
   ['a stop and a second message', { ...ONE_MESSAGE, stops: 1, messages: 2 }, 3_500],
