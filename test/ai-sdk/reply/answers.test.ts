@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineAgent, defineTool } from '../../../agents/index.js';
+import { defineAgent, defineTool, type ToolDefinition } from '../../../agents/index.js';
 import { createScriptedModel } from '../../../agents/scripted/scripted-model.js';
 import type { SnapshotDeps, UIMessage } from '../../../ai-sdk/index.js';
 import { continueTurn } from '../../../ai-sdk/reply/continue-turn.js';
@@ -22,6 +22,7 @@ import { ACTIVE, call, intent, session } from './facts.js';
 import { withoutLog } from '../recorded/without-log.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
+import { until } from '../../support/until.js';
 
 /** The page's copy of the conversation with these calls answered. */
 async function answered(
@@ -184,26 +185,35 @@ describe('answers (path 3)', () => {
   });
 
   it("a page's call stays static in what follows its answer, and in what ends it without one", async () => {
-    const locate = defineTool({
-      name: 'locate',
-      description: 'Locates.',
-      inputSchema: z.object({}),
-      execute: 'client',
-    });
+    const locate = (name: string, deadlineMs?: number): ToolDefinition =>
+      defineTool({
+        name,
+        description: 'Locates.',
+        inputSchema: z.object({}),
+        execute: 'client',
+        deadlineMs,
+      });
+    const tools = [locate('locate'), locate('locateAtOnce', 1)];
     const llmConfig = { model: createScriptedModel() };
-    const runtime = runtimeOf(
-      defineAgent({ name: 'lab', systemPrompt: '', tools: [locate], llmConfig }),
-    );
-    const calls = ['c1', 'c2'].map((id) => ({ tool: 'locate', id, args: {} }));
+    const runtime = runtimeOf(defineAgent({ name: 'lab', systemPrompt: '', tools, llmConfig }));
+    const calls = ['locate', 'locate', 'locateAtOnce'].map((tool, at) => {
+      return { tool, id: `c${String(at + 1)}`, args: {} };
+    });
     await ask(runtime, [scripted('u1', { calls })]);
+    await until('the deadline passes', async () => {
+      const view = await runtime.stateStore.sessions.view('s1');
+      return view?.openCalls.some(({ state }) => state === 'settled');
+    });
     const part = { type: 'tool-locate', toolCallId: 'c1', state: 'output-available', output: 1 };
     const copy = [user('u1'), { id: 'msg-1', role: 'assistant' as const, parts: [part] }];
     await ask(runtime, copy);
     await runtime.executor.runs.stop('s1', { mode: 'interrupt' });
     const events = parseFrames((await ask(runtime, copy)).text).map((frame) => frame.part);
+    const isLost = { type: 'tool-output-error', errorText: expect.any(String) };
     expect(events.filter(({ type }) => type.startsWith('tool-'))).toEqual([
+      { ...isLost, toolCallId: 'c3' },
       { type: 'tool-output-available', toolCallId: 'c1', output: 1 },
-      { type: 'tool-output-error', toolCallId: 'c2', errorText: expect.any(String) },
+      { ...isLost, toolCallId: 'c2' },
     ]);
   });
 
