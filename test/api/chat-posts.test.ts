@@ -15,10 +15,7 @@ import { charge, delegate } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
 import { useLocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
-import { readSse } from '../support/sse-reader.js';
 import { until } from '../support/until.js';
-
-const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(6);
 
 const product = useLocalProduct();
 
@@ -129,56 +126,6 @@ describe('an edit', () => {
     const runs = (await loadSnapshot(product.url, sessionId)).run;
     expect(runs?.runId).toContain(`${sessionId}:2-`);
   });
-});
-
-describe('what there is to follow', () => {
-  const follow = async (sessionId: string, cookie?: string): Promise<number> => {
-    const headers: Record<string, string> = cookie === undefined ? {} : { cookie };
-    const { status, done } = await readSse(`${product.url}/api/chat/${sessionId}/stream`, {
-      headers,
-    });
-    await done;
-    return status;
-  };
-
-  it('there is nothing to follow before, after and between turns', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    expect(await follow(sessionId)).toBe(204);
-    expect((await fetch(`${url}/api/chat/${sessionId}/snapshot`)).status).toBe(404);
-    expect((await fetch(`${url}/api/chat/${sessionId}`)).status).toBe(204);
-    const client = openChat(CLIENT_7, { url, sessionId });
-    await client.chat.sendMessage(toScript({ say: 'One turn.' }));
-    expect(await follow(sessionId)).toBe(204);
-    await client.chat.sendMessage(toScript({ calls: [charge('c1', 1)] }));
-    await untilAsked(client);
-    expect(await follow(sessionId)).toBe(204);
-    await client.chat.sendMessage(toScript({ say: 'No.', fail: { status: 400 } }));
-    expect(client.chat.status).toBe('error');
-    expect(await follow(sessionId)).toBe(204);
-  });
-
-  it('what there is to follow depends on what this viewer has seen', async () => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId });
-    const reply = client.chat.sendMessage(toScript({ say: LONG, deltas: 50, everyMs: 20 }));
-    await until('some text', () => client.reply().length > 20);
-    const early = await readCookie(sessionId);
-    await reply;
-    const late = await readCookie(sessionId);
-    expect(await follow(sessionId, early)).toBe(200);
-    expect(await follow(sessionId, late)).toBe(204);
-  });
-
-  async function readCookie(sessionId: string): Promise<string> {
-    const response = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
-    await response.arrayBuffer();
-    return response.headers
-      .getSetCookie()
-      .map((cookie) => cookie.split(';')[0])
-      .join('; ');
-  }
 });
 
 it('sub-agents end when the conversation is stopped, in the middle of their words', async () => {
