@@ -85,8 +85,11 @@ export interface Schedules {
 const BEHIND_PEOPLE = { priority: { priorityKey: 4 } };
 /** Firings that Temporal missed while it was down are caught up within this time. */
 const CATCH_UP_MS = 10 * 60_000;
-/** Longer than for other calls: Temporal executes each by a workflow, and no chat waits for them. */
-const CALL_MS = 5_000;
+/**
+ * Longer than for other calls: a schedule is a workflow of Temporal, which reads a state only after it
+ * has applied the changes before it, for seconds on a busy server. No chat waits for these calls.
+ */
+const CALL_MS = 10_000;
 /** Characters of Temporal's reason that are shown. */
 const MOST_OF_REASON = 300;
 

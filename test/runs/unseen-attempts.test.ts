@@ -14,6 +14,8 @@ interface RegistrationGate {
   lease: BegunLease;
   /** Holds attempts of a conversation, numbered from 1 in the worker's order. */
   hold: (sessionId: string, which: readonly number[]) => HeldAttempts;
+  /** Lets all attempts register: the worker of a failed test could not stop before. */
+  releaseAll: () => void;
 }
 
 interface HeldAttempts {
@@ -72,6 +74,11 @@ function gateRegistration({ store, unansweredMs }: TestStores): RegistrationGate
 
   return {
     lease: { ...begun, lease: { ...begun.lease, hold } },
+    releaseAll: () => {
+      for (const [id, { which }] of sessions) {
+        for (const nth of which) flags.raise(`${id} ${String(nth)} is released`);
+      }
+    },
     hold: (sessionId, which) => {
       sessions.set(sessionId, { which, count: 0 });
       const nameOf = (nth: number, what: string): string =>
@@ -100,6 +107,10 @@ beforeAll(async () => {
   runs = await createRunHarness(stores, [agent, leg.agent, gated.agent]);
   gate = gateRegistration(stores);
   await runs.startWorker({ lease: gate.lease });
+});
+
+afterAll(() => {
+  gate.releaseAll();
 });
 
 /** Returns the failures of the run's attempts that Temporal retried. */
