@@ -46,7 +46,8 @@ export async function* receive<T>(
       for await (const events of readSseEvents(response, patience.longestSilenceMs)) {
         signal.throwIfAborted();
         const taken = receiver.take(events);
-        retries.reset();
+        // Connections that only begin a reply again may break for ever.
+        if (taken.length > 0 || events.length === 0) retries.reset();
         hasEvents ||= events.length > 0;
         yield taken;
         if (receiver.isOver) return;

@@ -88,6 +88,20 @@ describe('a resumable transport', () => {
     expect(asked()).toBe(replies.length);
   });
 
+  it('a resumable transport gives up on connections that each break once the reply begins', async () => {
+    const begins = Array.from(
+      { length: 500 },
+      () => new Response('data: {"type":"start","messageId":"m1"}\n\n'),
+    );
+    const { transport, asked } = openPatient({ giveUpAfterMs: 5 }, ...begins);
+    const reply = await transport.sendMessages(options);
+    const read = async (): Promise<void> => {
+      for await (const _ of reply);
+    };
+    await expect(read()).rejects.toMatchObject({ reason: 'unreachable' });
+    expect(asked()).toBeLessThan(begins.length);
+  });
+
   it('a resumable transport shows nothing twice that a server sends again', async () => {
     const { transport } = openTransport(new Response(BEGIN), new Response(BEGIN + END));
     const reply = await transport.sendMessages(options);
