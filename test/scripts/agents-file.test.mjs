@@ -81,7 +81,8 @@ test.each([
 });
 
 test('a file that is not there is named with its folder', async () => {
-  const folder = tempFolder();
+  const { folder, close } = createOwnProject();
+  atEndOfFile(close);
   await expect(loadAgentsFile('./agents.ts', { folder })).rejects.toThrow(
     `There is no file agents.ts in ${folder}.`,
   );
