@@ -25,7 +25,7 @@ import {
   type CountCharge,
   type FindCharge,
 } from './tools.js';
-import { createWait } from './wait.js';
+import { wait } from './wait.js';
 
 /** Dependencies and settings of the lab agent. */
 export interface LabAgentConfig {
@@ -58,7 +58,6 @@ export function createLabAgent({
 }: LabAgentConfig): AgentDefinition {
   const lab = { name, model, activities };
   const charge = createCharge(countCharge);
-  const wait = createWait('wait', 600_000);
   return defineAgent({
     name,
     activities,
@@ -78,7 +77,6 @@ export function createLabAgent({
       write,
       remember,
       wait,
-      createWait('waitBriefly', 500),
       createDelegate(lab, [echo, charge, locate, wait]),
       createReport(createReportAgent(lab)),
     ],

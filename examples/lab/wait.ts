@@ -1,15 +1,13 @@
 import { z } from 'zod';
-import { defineTool, type ToolDefinition } from '../../agents/index.js';
+import { defineTool } from '../../agents/index.js';
 
-/** Creates a tool that a webhook answers with `{ value }`; it emits the webhook's address as the event `webhook`. */
-export function createWait(name: string, deadlineMs: number): ToolDefinition {
-  return defineTool({
-    name,
-    description: 'Waits for a request from elsewhere.',
-    inputSchema: z.object({}),
-    outputSchema: z.object({ value: z.number() }),
-    deadlineMs,
-    execute: 'webhook',
-    send: (url, _, { emit }) => emit('webhook', { url }),
-  });
-}
+/** A webhook answers it with `{ value }`; it emits the webhook's address as the event `webhook`. */
+export const wait = defineTool({
+  name: 'wait',
+  description: 'Waits for a request from elsewhere.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({ value: z.number() }),
+  deadlineMs: 600_000,
+  execute: 'webhook',
+  send: (url, _, { emit }) => emit('webhook', { url }),
+});

@@ -14,14 +14,13 @@ import {
   untilAsked,
   untilEnded,
   untilRests,
-  type ChatClient,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { LAB_AGENTS } from '../support/lab-agents.js';
 import { charge } from '../support/lab-calls.js';
 import { useLocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
 import { until } from '../support/until.js';
+import { callHook, untilSent, WAITS } from '../support/webhook-chat.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
 
 const PATH = '/api/hooks/token-1';
@@ -101,30 +100,13 @@ describe('a webhook', () => {
   });
 });
 
-const WAITS = { tool: 'wait', id: 'w1', args: {} };
-
-/** Waits for the webhook's address, which the tool emits as an event. */
-async function untilSent(client: ChatClient, origin: string): Promise<string> {
-  const path = await until(
-    'the address',
-    () => /\/api\/hooks\/[\w-]+/.exec(JSON.stringify(client.messages()))?.[0],
-  );
-  return origin + path;
-}
-
-async function callHook(url: string, body: string): Promise<[status: number, code: unknown]> {
-  const response = await fetch(url, { method: 'POST', body });
-  const { code, status } = (await response.json()) as { code?: string; status?: string };
-  return [response.status, code ?? status];
-}
-
 const product = useLocalProduct();
 
 /** Begins a conversation whose tool waits for its webhook. */
-async function askForPayment(agent = 'lab'): Promise<{ sessionId: string; hook: string }> {
+async function askForPayment(): Promise<{ sessionId: string; hook: string }> {
   const { url } = product;
   const sessionId = newSessionId();
-  const client = openChat(CLIENT_7, { url, sessionId, agent });
+  const client = openChat(CLIENT_7, { url, sessionId });
   await client.chat.sendMessage(toScript({ calls: [WAITS] }));
   return { sessionId, hook: await untilSent(client, url) };
 }
@@ -200,28 +182,25 @@ describe('a webhook that is attacked', () => {
 });
 
 describe('a webhook', () => {
-  it.each(LAB_AGENTS)(
-    'of %s answers its call while the conversation asks a person',
-    async (agent) => {
-      const { url } = product;
-      const sessionId = newSessionId();
-      const client = openChat(CLIENT_7, { url, sessionId, agent });
-      await client.chat.sendMessage(toScript({ calls: [WAITS, charge('r1')] }));
-      const hook = await untilSent(client, url);
-      const id = await untilAsked(client, 'r1');
-      expect(await callHook(hook, '{"value":1}')).toEqual([200, 'accepted']);
-      expect((await loadSnapshot(url, sessionId)).status).toBe('paused');
-      await client.chat.addToolApprovalResponse({ id, approved: true });
-      // The page has not seen the result of the tool, so its stock condition sends nothing.
-      await client.chat.sendMessage();
-      await untilRests(client, url);
-      expect(client.errors).toEqual([]);
-      expect(client.reply()).toBe('done');
-      expect(callsOf(client.chat.lastMessage)).toMatchObject([
-        { toolCallId: 'w1', output: { value: 1 } },
-        { toolCallId: 'r1', state: 'output-available' },
-      ]);
-      await expectStoredAsShown(client, url, sessionId);
-    },
-  );
+  it('answers its call while the conversation asks a person', async () => {
+    const { url } = product;
+    const sessionId = newSessionId();
+    const client = openChat(CLIENT_7, { url, sessionId });
+    await client.chat.sendMessage(toScript({ calls: [WAITS, charge('r1')] }));
+    const hook = await untilSent(client, url);
+    const id = await untilAsked(client, 'r1');
+    expect(await callHook(hook, '{"value":1}')).toEqual([200, 'accepted']);
+    expect((await loadSnapshot(url, sessionId)).status).toBe('paused');
+    await client.chat.addToolApprovalResponse({ id, approved: true });
+    // The page has not seen the result of the tool, so its stock condition sends nothing.
+    await client.chat.sendMessage();
+    await untilRests(client, url);
+    expect(client.errors).toEqual([]);
+    expect(client.reply()).toBe('done');
+    expect(callsOf(client.chat.lastMessage)).toMatchObject([
+      { toolCallId: 'w1', output: { value: 1 } },
+      { toolCallId: 'r1', state: 'output-available' },
+    ]);
+    await expectStoredAsShown(client, url, sessionId);
+  });
 });

@@ -7,6 +7,7 @@ import {
   loadChat,
   loadSnapshot,
   openChat,
+  textOf,
   toScript,
   untilAsked,
   untilEnded,
@@ -21,6 +22,7 @@ import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { postMessage, readSse, type SseReader } from '../support/sse-reader.js';
 import { storedCall, storedRecord } from '../support/stored-record.js';
 import { until } from '../support/until.js';
+import { callHook, untilSent, WAITS } from '../support/webhook-chat.js';
 
 const FIRST = 'The first attempt says this and dies in the middle of it. '.repeat(10);
 const SECOND = 'What the second attempt says is something else.';
@@ -56,6 +58,7 @@ let speaking: Conversation[];
 let viewers: { common: SseReader; newer: SseReader };
 let answered: Conversation[];
 let asked: Conversation[];
+let hooked: Conversation[];
 let sleeping: Conversation[];
 let late: Conversation;
 let unbegun: SseReader;
@@ -67,12 +70,15 @@ beforeAll(async () => {
   const step = { say: 'Step one.', calls: [{ tool: 'echo', id: 'c1', args: { value: 1 } }] };
   answered = openAll({ say: 'May I?', calls: [charge('c1')] });
   asked = openAll({ say: 'May I?', calls: [charge('c1')] });
+  hooked = openAll({ calls: [WAITS] });
   sleeping = openAll(
     { calls: [{ tool: 'sleep', id: 'c1', args: { ms: 300_000 } }] },
     { say: 'Awake.' },
   );
   const ids = await Promise.all(answered.map(({ client }) => untilAsked(client)));
   for (const { client } of asked) await untilAsked(client);
+  const hooks = await Promise.all(hooked.map(({ client }) => untilSent(client, url)));
+  for (const { reply } of hooked) await reply;
   for (const { sessionId } of sleeping) {
     const stateOf = async () => (await storedCall(redis, sessionId, 'c1'))?.state;
     await until('the tool has started', async () => (await stateOf()) === 'started');
@@ -107,6 +113,11 @@ beforeAll(async () => {
       return !JSON.stringify(messages).includes('approval-requested');
     });
     expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'approval-responded' }]);
+  }
+  for (const hook of hooks) {
+    for (const value of [1, 2]) {
+      expect(await callHook(hook, JSON.stringify({ value }))).toEqual([200, 'accepted']);
+    }
   }
   const { text } = toScript({ say: 'Here I am.' });
   unbegun = await postMessage(url, newSessionId(), { id: 'u1', text });
@@ -184,6 +195,16 @@ describe('kill -9 of the worker', () => {
       expect(again.reply()).toBe('May I?done');
       expect(await chargesOf(product.redis, `${sessionId}:`)).toEqual({ c1: 1 });
       await expectStoredAsShown(again, url, sessionId);
+    }
+  });
+
+  it('a webhook that is called while no worker runs gives its tool the first payload, once', async () => {
+    for (const { sessionId } of hooked) {
+      const { messages } = await untilEnded(product.url, sessionId);
+      expect(messages.slice(1).map(textOf)).toEqual(['done']);
+      expect(callsOf(messages[1])).toMatchObject([
+        { toolCallId: 'w1', state: 'output-available', output: { value: 1 } },
+      ]);
     }
   });
 
