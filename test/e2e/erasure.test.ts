@@ -1,9 +1,8 @@
-import { WorkflowNotFoundError } from '@temporalio/client';
-import type { AuditEntryReply } from '../../protocol/audit.js';
 import type { ErasureReply } from '../../protocol/replies.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { openAsked } from '../support/asked-chat.js';
 import { CLIENT_7, loadSnapshot, openChat, toScript, untilRests } from '../support/chat-client.js';
+import { actsOn, untilDeleted } from '../support/erasures.js';
 import { charge, delegate } from '../support/lab-calls.js';
 import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { dumpKeys } from '../support/redis-dump.js';
@@ -23,29 +22,8 @@ async function listed(sessionId: string): Promise<string[]> {
   return ids;
 }
 
-async function isDeleted(workflowId: string): Promise<boolean> {
-  try {
-    await temporal.workflow.getHandle(workflowId).describe();
-    return false;
-  } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return true;
-    throw error;
-  }
-}
-
-/** Temporal deletes in the background: within seconds under TEST_TEMPORAL_CONFIG. */
-async function untilDeleted(workflowId: string): Promise<void> {
-  await until(`${workflowId} is deleted`, () => isDeleted(workflowId), 120_000);
-}
-
 async function erase(sessionId: string, query = '?receipt=true'): Promise<Response> {
   return fetch(`${product.url}/api/chat/${sessionId}${query}`, { method: 'DELETE' });
-}
-
-async function actionsOf(sessionId: string): Promise<AuditEntryReply[]> {
-  const response = await fetch(`${product.url}/api/operator/audit?limit=500`);
-  const { entries } = (await response.json()) as { entries: AuditEntryReply[] };
-  return entries.filter(({ target }) => target.sessionId === sessionId).reverse();
 }
 
 /** Holds a conversation with a sub-agent, into which the user types the canary. */
@@ -90,7 +68,7 @@ describe('a conversation that is erased', () => {
     expect(receipt).toMatchObject({ sessionId, by: 'anonymous', complete: true, sessions: 2 });
     expect(receipt).toMatchObject({ workflows: 2 });
     expect(Math.min(receipt.rows, receipt.bytes, receipt.entries)).toBeGreaterThan(0);
-    for (const id of workflows) await untilDeleted(id);
+    for (const id of workflows) await untilDeleted(temporal, id);
     await until('nothing is listed', async () => (await listed(sessionId)).length === 0, 60_000);
     // The audit trail keeps the operator's name until the operator is erased.
     const left = (await dumpKeys(product.redis, '*')).filter(({ key }) => !key.includes(':audit:'));
@@ -101,7 +79,7 @@ describe('a conversation that is erased', () => {
     await product.workerSays('a call was answered');
     await product.apiSays('a conversation was erased');
     expect(product.log()).not.toContain(CANARY);
-    const entries = await actionsOf(sessionId);
+    const entries = await actsOn(product.url, sessionId);
     expect(entries.map(({ action }) => action)).toEqual(['approve', 'erase', 'erased']);
     const { at: _at, by: _by, sessionId: _session, complete: _complete, ...counts } = receipt;
     expect(entries.at(-1)).toMatchObject({ outcome: 'complete', detail: counts });

@@ -1,4 +1,5 @@
 import type { OperatorForkReply } from '../../protocol/operator.js';
+import { createKeySpace } from '../../store/redis/keys.js';
 import { openAsked } from '../support/asked-chat.js';
 import {
   CLIENT_7,
@@ -12,14 +13,16 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
+import { actsOn, untilDeleted } from '../support/erasures.js';
 import { charge, chargesOf } from '../support/lab-calls.js';
-import { newSessionId, sharedTemporal, useProduct } from '../support/product.js';
+import { newSessionId, openTemporal, sharedTemporal, useProduct } from '../support/product.js';
 import { storedCall, storedRecord } from '../support/stored-record.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 const TEXT = 'The run does not notice that no one listens to it. '.repeat(8);
 
+const keys = createKeySpace();
 const product = useProduct();
 /** The API reaches its engines through these once it was killed for the first time. */
 let temporal: TcpProxy;
@@ -120,6 +123,9 @@ describe('kill -9 of the API', () => {
     );
     await untilRests(original.client, url);
     const { run } = await loadSnapshot(url, original.sessionId);
+    const forgotten = openNew();
+    await forgotten.client.chat.sendMessage(toScript({ say: 'Forget this.' }));
+    const { run: last } = await untilEnded(url, forgotten.sessionId);
     const copyId = newSessionId();
     const fork = (): Promise<Response> =>
       fetch(`${url}/api/operator/runs/${encodeURIComponent(run?.runId ?? '')}/fork`, {
@@ -139,6 +145,11 @@ describe('kill -9 of the API', () => {
     await until('the answer is stored', async () => {
       return (await storedCall(product.redis, asked.sessionId, 'c1'))?.state !== 'waiting';
     });
+    const erasing = fetch(`${url}/api/chat/${forgotten.sessionId}`, { method: 'DELETE' }).catch(
+      () => undefined,
+    );
+    const { root } = keys.session(forgotten.sessionId);
+    await until('the record is gone', async () => (await product.redis.exists(root)) === 0);
     // The server stores the copy, and the reply never arrives.
     const copied = redis.holdAt('"mode":"branch"', 'after');
     const lost = fork().catch(() => undefined);
@@ -146,9 +157,10 @@ describe('kill -9 of the API', () => {
     await until('the copy', async () => (await product.redis.exists(`hx:{${copyId}}:root`)) === 1);
     await product.kill9Api();
     await Promise.all([sent, lost]);
+    expect(await erasing).toBeUndefined();
     await startApi();
 
-    // No client has to return: a worker's sweeper starts, wakes and continues the runs.
+    // No client has to return: a worker's sweeper starts, wakes, continues and erases the runs.
     await expectReply(message.sessionId, 'Once. ');
     await expectReply(asked.sessionId, 'done');
     expect(await chargesOf(product.redis, `${asked.sessionId}:`)).toEqual({ c1: 1 });
@@ -158,6 +170,12 @@ describe('kill -9 of the API', () => {
     };
     await until('the copy is continued', isContinued, 40_000);
     expect((await storedRecord(product.redis, copyId))?.run.n).toBe(1);
+    await untilDeleted(openTemporal(), `run:${last?.runId ?? ''}`);
+    const acts = async (): Promise<string[]> =>
+      (await actsOn(url, forgotten.sessionId)).map(({ action }) => action);
+    await until('the erasure is complete', async () => (await acts()).includes('erased'));
+    expect(await acts()).toEqual(['erase', 'erased']);
+    expect(await product.redis.keys(`*${forgotten.sessionId}*`)).toEqual([]);
     // The claim of a dead request lasts a minute.
     await product.redis.del(await product.redis.keys('hx:request:*'));
     const again = await fork();

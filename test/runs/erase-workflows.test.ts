@@ -77,3 +77,24 @@ it('all runs of a long conversation are deleted', async () => {
   expect(await eraseWorkflows(client, 's', record)).toEqual({ deleted: 25, unknown: [] });
   expect(deleted).toHaveLength(25);
 });
+
+const never = new Promise<never>(() => undefined);
+
+it.each([
+  [
+    'list',
+    { workflow: { list: () => ({ [Symbol.asyncIterator]: () => ({ next: () => never }) }) } },
+  ],
+  ['deletion', { workflowService: { deleteWorkflowExecution: () => never } }],
+])('a Temporal that does not answer a %s is unavailable in time', async (_name, silent) => {
+  jest.useFakeTimers();
+  const { client } = temporal([]);
+  Object.assign(client, silent);
+  const record = { runs: ['s:1-a'], parts: [], childRuns: [], owner: { owner: 'ann' }, calls: [] };
+  const erased = expect(eraseWorkflows(client, 's', record)).rejects.toMatchObject({
+    code: 'unavailable',
+  });
+  await jest.advanceTimersByTimeAsync(10_000);
+  jest.useRealTimers();
+  await erased;
+});

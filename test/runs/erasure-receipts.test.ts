@@ -60,40 +60,54 @@ describe('the receipt of an erasure', () => {
   });
 });
 
-it('the sweep relays the act of a process that died, and finishes its erasure', async () => {
-  const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
-  const { store, session, runId, runs, acts, ...stores } = await openStarting();
-  await session.claim(session.writer(runId, 1, 1));
-  const due = store.due.of(IDLE_WORKFLOWS.fleet);
-  await due.note(session.id, 0);
-  const sweep = createSweep({
-    store: { ...store, due },
-    runs,
-    holder: 'another',
-    logger: { warn: () => undefined },
+describe('the sweep of another process', () => {
+  afterEach(() => {
+    jest.restoreAllMocks();
   });
-  const sweepLater = async (): Promise<void> => {
-    clock.mockReturnValue(Date.now() + 60_000);
-    await sweep();
-  };
-  const act = toAct('stop', { by: 'bob' });
-  await store.runs.stop(session.id, { mode: 'interrupt', act });
-  expect(await acts()).toEqual([]);
-  await sweepLater();
-  expect(await acts()).toEqual(['stop']);
-  // The process dies while it waits for Temporal.
-  await new Promise<void>((resolve) => {
-    const erase = (): Promise<never> => {
-      resolve();
-      return new Promise(() => undefined);
+
+  /** Opens a run that has claimed a step, and a sweep a minute later. */
+  async function openClaimed() {
+    const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+    const opened = await openStarting();
+    const { store, session, runId, runs } = opened;
+    await session.claim(session.writer(runId, 1, 1));
+    const due = store.due.of(IDLE_WORKFLOWS.fleet);
+    const sweep = createSweep({
+      store: { ...store, due },
+      runs,
+      holder: 'another',
+      logger: { warn: () => undefined },
+    });
+    const sweepLater = async (): Promise<void> => {
+      clock.mockReturnValue(Date.now() + 60_000);
+      await sweep();
     };
-    const dies = createIdleRuns({ store, ...stores }, { workflows: { erase } });
-    void dies.deleteSession(session.id, 'ann');
+    return { ...opened, due, sweepLater };
+  }
+
+  it('relays the act of a process that died', async () => {
+    const { store, session, due, acts, sweepLater } = await openClaimed();
+    await due.note(session.id, 0);
+    await store.runs.stop(session.id, { mode: 'interrupt', act: toAct('stop', { by: 'bob' }) });
+    expect(await acts()).toEqual([]);
+    await sweepLater();
+    expect(await acts()).toEqual(['stop']);
   });
-  expect(await store.sessions.read(session.id)).toBeUndefined();
-  expect(await store.erasures.of(session.id)).toHaveLength(1);
-  await sweepLater();
-  expect(await store.erasures.of(session.id)).toEqual([]);
-  expect(await acts()).toEqual(['stop', 'erase', 'erased']);
-  jest.restoreAllMocks();
+
+  it('finishes the erasure of a process that died while it waited for Temporal', async () => {
+    const { store, streamManager, session, acts, sweepLater } = await openClaimed();
+    await new Promise<void>((resolve) => {
+      const erase = (): Promise<never> => {
+        resolve();
+        return new Promise(() => undefined);
+      };
+      const dies = createIdleRuns({ store, streamManager }, { workflows: { erase } });
+      void dies.deleteSession(session.id, 'ann');
+    });
+    expect(await store.sessions.read(session.id)).toBeUndefined();
+    expect(await store.erasures.of(session.id)).toHaveLength(1);
+    await sweepLater();
+    expect(await store.erasures.of(session.id)).toEqual([]);
+    expect(await acts()).toEqual(['erase', 'erased']);
+  });
 });
