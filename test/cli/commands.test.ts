@@ -40,13 +40,12 @@ describe('helix-temporal usage report', () => {
   });
 });
 
-describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
-  const sayAs = (script: object[]) => runLab(product, script, undefined, agent);
+describe('helix-temporal run', () => {
   const call = (id: string, tool: string, args: object) => ({ calls: [{ tool, id, args }] });
 
   it('run show --events prints what the log has of a turn, page by page', async () => {
-    const runId = await sayAs([{ say: 'x'.repeat(300), deltas: 300 }]);
-    await runLab(product, [{ say: 'the second turn' }], sessionOf(runId), agent, 'u2');
+    const runId = await say([{ say: 'x'.repeat(300), deltas: 300 }]);
+    await runLab(product, [{ say: 'the second turn' }], sessionOf(runId), 'lab', 'u2');
     const events = await read<RunEvent[]>('run', 'show', '--events', runId);
     const texts = events.flatMap(({ message }) =>
       message.type === 'text_delta' ? [String(message['delta'])] : [],
@@ -63,7 +62,7 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
 
   it('eval record freezes a conversation as the server has it, for eval run', async () => {
     const script = [{ ...call('c1', 'charge', { amount: 5 }), say: 'May I?' }, { say: 'the end' }];
-    const id = sessionOf(await sayAs(script));
+    const id = sessionOf(await say(script));
     const url = `${product.url}/api/chat/${id}/pending/c1`;
     const headers = { 'content-type': 'application/json' };
     await fetch(url, { method: 'POST', headers, body: JSON.stringify({ approved: true }) });
@@ -71,7 +70,7 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
     const frozen = await read<unknown>('eval', 'record', id);
     expect(EvalCase.parse(frozen)).toMatchObject({
       name: id,
-      agent,
+      agent: 'lab',
       turns: [
         {
           steps: 2,
@@ -90,21 +89,21 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
     const folder = await mkdtemp(join(tmpdir(), 'helix-record-'));
     const file = join(folder, 'case.json');
     expect(await helix(['eval', 'record', id, '-o', file])).toMatchObject({ code: 0, stdout: '' });
-    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ name: id, agent });
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ name: id, agent: 'lab' });
     await rm(folder, { recursive: true });
     const unknown = await helix(['eval', 'record', 'no-such-session']);
     expect([unknown.code, unknown.stdout]).toEqual([EXIT.failed, '']);
   });
 
   it('run fork continues a copy after a step; what was done before is not done again', async () => {
-    const runId = await sayAs([
+    const runId = await say([
       call('c1', 'remember', { key: 'k', value: 1 }),
       call('c2', 'echo', { value: 2 }),
       { say: 'the end' },
     ]);
     const fork = (...args: string[]) => read<OperatorForkReply>('run', 'fork', runId, ...args);
-    const copy = await fork('--step', '1', '--session', `${agent}-fork`);
-    expect(copy.sessionId).toBe(`${agent}-fork`);
+    const copy = await fork('--step', '1', '--session', 'the-fork');
+    expect(copy.sessionId).toBe('the-fork');
     expect((await helix(['run', 'watch', copy.runId, '--timeout', '20s'])).code).toBe(0);
     const steps = async (id: string) =>
       (await read<{ steps: { step: number }[] }>('run', 'describe', id)).steps.map(
@@ -131,7 +130,7 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
   });
 
   it('run fork refuses a step with a call that waits, and continues after the one before', async () => {
-    const runId = await sayAs([
+    const runId = await say([
       call('c1', 'echo', { value: 1 }),
       {
         calls: [
@@ -147,14 +146,12 @@ describe.each(['lab', 'lab-leg'])('helix-temporal run, agent %s', (agent) => {
   });
 
   it('an act with --idempotency-key is done once', async () => {
-    const runId = await sayAs([call('c1', 'echo', { value: 2 }), { say: 'the end' }]);
-    const args = ['run', 'fork', runId, '--step', '1', '--idempotency-key', `${agent}-once`];
+    const runId = await say([call('c1', 'echo', { value: 2 }), { say: 'the end' }]);
+    const args = ['run', 'fork', runId, '--step', '1', '--idempotency-key', 'once'];
     const first = await read<OperatorForkReply>(...args);
     expect(await read<OperatorForkReply>(...args)).toEqual(first);
   });
-});
 
-describe('helix-temporal run', () => {
   it('run show prints steps and calls, follows a run to its end, and ends at once on Ctrl-C', async () => {
     const runId = await say([ask('charge', { amount: 5 }), { say: 'paid' }]);
     const shown = await helix(['run', 'show', runId]);

@@ -1,4 +1,5 @@
 import type {
+  OperatorForkReply,
   OperatorLease,
   OperatorRun,
   OperatorRunDetail,
@@ -94,6 +95,18 @@ describe('helix-temporal run', () => {
     // A second stop leaves ended runs alone.
     const again = await helix([...stop, '-y', '-o', 'json']);
     expect(again).toMatchObject({ code: 0, stdout: '[]\n' });
+  });
+
+  it('run fork continues a copy of a run in legs after a step', async () => {
+    const echo = (id: string) => ({ calls: [{ tool: 'echo', id, args: { value: id } }] });
+    const script = [echo('c1'), echo('c2'), { say: 'the end' }];
+    const runId = await runLab(product, script, undefined, 'lab-leg');
+    const copy = await read<OperatorForkReply>('run', 'fork', runId, '--step', '1');
+    expect((await helix(['run', 'watch', copy.runId, '--timeout', '20s'])).code).toBe(0);
+    const { steps } = await describeRun(copy.runId);
+    expect(steps.map(({ step }) => step)).toEqual([2, 3]);
+    const shown = await helix(['session', 'show', copy.sessionId]);
+    expect(shown.stdout).toContain('the end');
   });
 });
 
