@@ -179,10 +179,16 @@ describe('Redis', () => {
       expect(response.status).toBe(503);
       expect(await response.json()).toMatchObject({ code: 'unavailable' });
     }
-    // Processes still stop on request.
-    await Promise.all([product.stopWorker(), product.stopApi()]);
     await redisServer.restart();
     const kept = await until('Redis is back', () => redis.keys('hx:*').catch(() => undefined));
     expect(kept.filter((key) => key.includes(sessionId))).toEqual([]);
+    await until('the product is ready again', product.isReady, 30_000);
+    const text = toScript({ say: 'Back.' }).text;
+    const reader = await postMessage(url, sessionId, { id: 'u1', text });
+    expect(await reader.done).toBe('ended');
+    expect(reader.text()).toBe('Back.');
+    // Processes stop on request also while Redis is away.
+    await redisServer.stop();
+    await Promise.all([product.stopWorker(), product.stopApi()]);
   }, 60_000);
 });

@@ -36,7 +36,7 @@ interface Place {
   product: Product;
   /** A worker that survives a test serves the next one. */
   fleet: WorkerFleet;
-  /** The way to Redis of a worker that is given it. */
+  /** The way to Redis of all workers that are not given another one. */
   wire: TcpProxy;
   post: (agent: string, ...script: object[]) => Promise<{ sessionId: string; reader: SseReader }>;
   /** Starts a reply of 400 deltas, by default of twenty seconds, which a second attempt shortens. */
@@ -52,6 +52,7 @@ async function openPlace(): Promise<Place> {
   const product = await startProduct({ worker: false, env: { HELIX_TIMES } });
   const wire = await startTcpProxy(product.redisServer.port);
   const fleet = createFleet(product, {
+    REDIS_URL: `redis://127.0.0.1:${String(wire.port)}`,
     WORKER_METRICS_PORT: '0',
     HELIX_TIMES,
     // SIGUSR1 blocks the main thread for a minute.
@@ -121,7 +122,7 @@ describe('a worker that is killed', () => {
   let before: Scrape;
   // One kill hits a step, a leg, and a run that waits.
   beforeAll(async () => {
-    const { fleet, wire, post, speak, untilStatus } = shared;
+    const { fleet, post, speak, untilStatus } = shared;
     dead = await fleet.start();
     ({ sessionId: asking } = await post('lab', { calls: [charge('c1')] }, { say: 'Charged.' }));
     await untilStatus(asking, 'waiting_approval');
@@ -146,7 +147,7 @@ describe('a worker that is killed', () => {
       return steps.length === 2 && steps[1]?.calls?.length === 1;
     });
     speaking = await speak(200);
-    successor = await fleet.start({ REDIS_URL: `redis://127.0.0.1:${String(wire.port)}` });
+    successor = await fleet.start();
     before = await scrapeOf(successor);
     await dead.kill9();
   }, 120_000);
@@ -258,7 +259,6 @@ describe('a worker that lives', () => {
   it('and cannot write: another one takes its step over, and its late writes are refused', async () => {
     const { fleet, product, wire } = shared;
     const { url } = product;
-    // This is the worker behind the wire.
     const [cutOff] = await fleet.upTo(1);
     const sessionId = newSessionId();
     const client = openChat(CLIENT_7, { url, sessionId });
@@ -267,7 +267,7 @@ describe('a worker that lives', () => {
     await until('the first worker speaks', () => client.reply().includes('The first'));
     // The connection that renews the lease is another one.
     await wire.parkAt('evalsha', 'before');
-    await fleet.start();
+    await fleet.start({ REDIS_URL: product.redisServer.url });
     // The server disconnects the page once its shown text was withdrawn, and the page returns.
     await until('the step is taken over', () => !isBusy(client), SOON_MS);
     await sent;
