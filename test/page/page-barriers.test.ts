@@ -61,3 +61,27 @@ it('a failed reply says why where it ends, and the state of the agent can be rea
   expect(await problemsOf(chat)).toEqual([]);
   await chat.leave();
 });
+
+it('an address without a conversation, steps that cannot be read and an expired sign-in have no barriers', async () => {
+  const chat = await openPage(product.url, '%E0%A4%A');
+  await chat.at('no-conversation').waitFor();
+  expect(await problemsOf(chat)).toEqual([]);
+  await chat.click('begin-new-chat');
+  await chat.untilStatus('ready');
+  await chat.say('Hello.');
+  await chat.page.route(/\/checkpoints/, (route) => route.abort());
+  await chat.click('branch');
+  await chat.page.getByRole('dialog').getByTestId('load-fault').waitFor();
+  expect(await problemsOf(chat)).toEqual([]);
+  await chat.page.keyboard.press('Escape');
+
+  await chat.page.goBack();
+  await chat.at('no-conversation').waitFor();
+  const problem = { error: 'You are not signed in.', code: 'unauthorized' };
+  await chat.page.route('**/api/**', (route) => route.fulfill({ status: 401, json: problem }));
+  await chat.page.goForward();
+  await chat.at('try-again').waitFor();
+  expect(await chat.at('error-line').first().textContent()).toContain(problem.error);
+  expect(await problemsOf(chat)).toEqual([]);
+  await chat.leave();
+});

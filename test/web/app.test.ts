@@ -16,6 +16,7 @@ let fault: () => Response;
 let isAnswered: boolean;
 
 beforeEach(() => {
+  faulty = undefined;
   fault = UNREACHABLE;
   isAnswered = false;
   const message = (role: 'user' | 'assistant') => ({
