@@ -1,5 +1,3 @@
-import { drawTable } from '../cli/output/output.js';
-
 /** A row of the table: a measurement and its floor or peer from the same run. */
 export interface Row {
   what: string;
@@ -84,9 +82,20 @@ export function summarize(samples: readonly number[]): Summary {
 
 const HEADER = ['what', 'unit', 'p50', 'p99', 'beside it', 'p50', 'p99', 'ratio', 'aim', ''];
 
+/** Columns of figures, which are aligned to the right. */
+const FIGURES = new Set([2, 3, 5, 6, 7]);
+
 /** Formats the rows as aligned text. */
 export function formatTable(rows: readonly Row[]): string {
-  return drawTable([HEADER, ...rows.map(toCells)]);
+  const body = rows.map(toCells);
+  const widths = HEADER.map((title, at) =>
+    Math.max(title.length, ...body.map((cells) => cells[at]?.length ?? 0)),
+  );
+  const pad = (cell: string, at: number): string =>
+    FIGURES.has(at) ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0);
+  return [HEADER, widths.map((width) => '-'.repeat(width)), ...body]
+    .map((cells) => cells.map(pad).join('  ').trimEnd())
+    .join('\n');
 }
 
 function toCells(measured: Row): string[] {

@@ -24,6 +24,8 @@ const MEASURES = [
     'sse-clients',
   ],
 ];
+/** Some peers have many packages. */
+const INSTALL_MS = 30 * 60_000;
 const QUICK = { says: 'few samples: shows that everything works, not how fast' };
 /** Each program with its options, and what it needs beyond engines. */
 const PROGRAMS = {
@@ -38,7 +40,7 @@ const PROGRAMS = {
   'bench:peers': {
     main: 'bench/peers/main.js',
     options: {
-      only: { takes: 'name', says: 'those whose names contain this' },
+      only: { takes: 'name', multiple: true, says: 'those whose names contain this or another' },
       quick: QUICK,
       write: { says: 'put the table into docs/peers.md' },
     },
@@ -92,11 +94,11 @@ async function installPeers() {
   const contents = fingerprint(projectRoot, listFiles(projectRoot, 'bench/peers/programs'));
   const folder = join(cacheFolder(), 'peers', contents.slice(0, 12));
   for (const name of readdirSync(programs).filter((each) => each !== 'shared')) {
-    console.error(`installing ${name} …`);
     await provideFolder(join(folder, name), async (part) => {
+      console.error(`installing ${name} …`);
       cpSync(join(programs, name), part, { recursive: true });
       cpSync(join(programs, 'shared'), join(part, 'shared'), { recursive: true });
-      await npmInstall([], { cwd: part });
+      await npmInstall([], { cwd: part, timeoutMs: INSTALL_MS });
     });
   }
   // The output contains its own paths, so it is made in its final place.

@@ -19,11 +19,12 @@ const CONTENDERS: readonly Contender[] = [
 interface Options {
   quick: boolean;
   write: boolean;
-  only?: string;
+  /** Parts of names. */
+  only?: readonly string[];
 }
 
 /** `npm run bench:peers`: compares peers, which scripts/bench.mjs installs. */
-runProgram<Options>(async ({ quick, write, only = '' }, servers) => {
+runProgram<Options>(async ({ quick, write, only = [''] }, servers) => {
   const { redisUrl } = servers;
   const folder = readVariable('PEERS_FOLDER');
   const pids = { redis: await redisPid(redisUrl), temporal: siblingPid('temporal') };
@@ -34,7 +35,8 @@ runProgram<Options>(async ({ quick, write, only = '' }, servers) => {
   const say = createSay();
   const all: Figures[] = [];
   for (const contender of CONTENDERS) {
-    if (!contender.name.toLowerCase().includes(only)) continue;
+    const name = contender.name.toLowerCase();
+    if (!only.some((part) => name.includes(part))) continue;
     const redis = new Redis(redisUrl);
     await redis.flushall();
     redis.disconnect();

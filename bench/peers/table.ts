@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CellName, Figure, Figures, Streams } from './measure-contender.js';
 
@@ -108,8 +108,12 @@ const NAMED = [
 
 /** Reads the installed versions of the peers. */
 export function readVersions(peersFolder: string): Record<string, string> {
-  const pinned = readdirSync(peersFolder).map((name) => {
-    const text = readFileSync(join(peersFolder, name, 'package.json'), 'utf8');
+  // A lock that an interrupted installation left has no manifest.
+  const manifests = readdirSync(peersFolder)
+    .map((name) => join(peersFolder, name, 'package.json'))
+    .filter((file) => existsSync(file));
+  const pinned = manifests.map((file) => {
+    const text = readFileSync(file, 'utf8');
     return (JSON.parse(text) as { dependencies: Record<string, string> }).dependencies;
   });
   const all = Object.assign({}, ...pinned) as Record<string, string>;

@@ -7,8 +7,10 @@ import type { Child } from './child.js';
 export interface Member {
   readonly name: string;
   pid: () => number;
-  /** Ends the process with that signal and starts its successor; resolves when that is ready. */
+  /** Ends the process with that signal and starts its successor; resolves after `untilReady`, if given. */
   replace: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
+  /** Number of ends that nobody requested. */
+  crashes: () => number;
   stop: () => Promise<void>;
 }
 
@@ -29,6 +31,7 @@ export function createMember(
   { overlaps = false, untilReady, say }: MemberOptions,
 ): Member {
   let isStopped = false;
+  let crashes = 0;
   let child = begin();
 
   function begin(): Child {
@@ -36,6 +39,7 @@ export function createMember(
     void started.exited.then(async () => {
       const isWanted = (): boolean => !isStopped && started === child;
       if (!isWanted()) return;
+      crashes += 1;
       say(`${name} ended unasked`);
       await sleep(AGAIN_MS);
       if (isWanted()) child = begin();
@@ -46,6 +50,7 @@ export function createMember(
   return {
     name,
     pid: () => child.pid,
+    crashes: () => crashes,
     replace: async (signal) => {
       const old = child;
       // The copy detaches the old process, so that its end is not taken for a crash.

@@ -18,7 +18,7 @@ interface Options {
 
 /**
  * `npm run soak -- --minutes 30`: plays conversations of every kind while workers, APIs, wires and Redis fail
- * at random. The closing line is the verdict; the exit code is 1 if anything was found.
+ * at random. The closing line is the verdict; the exit code is 1 if anything was found or a process crashed.
  */
 runProgram<Options>(async ({ plant: planted, ...options }, servers) => {
   const say = createSay();
@@ -40,7 +40,8 @@ runProgram<Options>(async ({ plant: planted, ...options }, servers) => {
       findGrowing: watchMemory(fleet.steady),
       say,
     });
-    if (!isClean) process.exitCode = 1;
+    const members = Object.values(fleet.mortal);
+    if (!isClean || members.some(({ crashes }) => crashes() > 0)) process.exitCode = 1;
   } finally {
     await fleet.stop();
     redis.disconnect();

