@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { wallClock } from '../clock.js';
 import { createDataLines, readRaw } from './raw-stream.js';
 
 /** Called with the JSON of each event and the time when its bytes arrived. */
@@ -13,6 +14,8 @@ export interface ChatClient {
     onEvent?: OnEvent,
     options?: { headers?: Record<string, string>; signal?: AbortSignal },
   ) => Promise<void>;
+  /** Sends a message with `fetch`, as applications do, which costs more time than a bare socket. */
+  sayByFetch: (sessionId: string, text: string, onEvent: OnEvent) => Promise<void>;
   /** Follows the active turn until the signal fires. */
   follow: (sessionId: string, onEvent: OnEvent, signal: AbortSignal) => Promise<void>;
   /** Answers a waiting call; resolves when the answer is stored. */
@@ -23,26 +26,32 @@ export interface ChatClient {
 
 export function createChatClient(port: number, agent = 'lab'): ChatClient {
   const headers = { 'content-type': 'application/json' };
-  async function post(path: string, content: unknown): Promise<void> {
-    const body = JSON.stringify(content);
+  const toBody = (sessionId: string, text: string): string => {
+    const message = { id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
+    return JSON.stringify({ id: sessionId, agent, messages: [message] });
+  };
+  async function post(path: string, body: string, onEvent?: OnEvent): Promise<void> {
     const url = `http://127.0.0.1:${String(port)}/api/chat/${path}`;
     const reply = await fetch(url, { method: 'POST', headers, body });
     if (!reply.ok) throw new Error(`refused with ${String(reply.status)}: ${await reply.text()}`);
-    await reply.arrayBuffer();
+    const takeLines = createDataLines(onEvent ?? (() => undefined));
+    const decoder = new TextDecoder();
+    for await (const piece of reply.body ?? []) {
+      takeLines(decoder.decode(piece, { stream: true }), wallClock());
+    }
   }
 
   return {
-    say: (sessionId, text, onEvent = () => undefined, options = {}) => {
-      const message = { id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
-      return readRaw({
+    say: (sessionId, text, onEvent = () => undefined, options = {}) =>
+      readRaw({
         port,
         path: `/api/chat/${sessionId}`,
         headers: { ...headers, ...options.headers },
-        body: JSON.stringify({ id: sessionId, agent, messages: [message] }),
+        body: toBody(sessionId, text),
         onPiece: createDataLines(onEvent),
         signal: options.signal,
-      });
-    },
+      }),
+    sayByFetch: (sessionId, text, onEvent) => post(sessionId, toBody(sessionId, text), onEvent),
     follow: (sessionId, onEvent, signal) =>
       readRaw({
         port,
@@ -50,8 +59,9 @@ export function createChatClient(port: number, agent = 'lab'): ChatClient {
         onPiece: createDataLines(onEvent),
         signal,
       }),
-    answer: (sessionId, toolCallId, answer) => post(`${sessionId}/pending/${toolCallId}`, answer),
-    stop: (sessionId) => post(`${sessionId}/stop`, {}),
+    answer: (sessionId, toolCallId, answer) =>
+      post(`${sessionId}/pending/${toolCallId}`, JSON.stringify(answer)),
+    stop: (sessionId) => post(`${sessionId}/stop`, '{}'),
   };
 }
 

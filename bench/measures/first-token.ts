@@ -16,7 +16,7 @@ export const take: Take = async ({ quick, floor, chat }) => {
     const bare = (spans[0]?.begin ?? NaN) - floorFrom;
     const from = wallClock();
     let client = NaN;
-    await chat.say(newSessionId(), TEXT, (json, at) => {
+    await chat.sayByFetch(newSessionId(), TEXT, (json, at) => {
       if (json.startsWith('{"type":"text-delta"')) client = at - from;
     });
     return { added: client - direct, bare };
