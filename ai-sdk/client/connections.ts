@@ -77,18 +77,20 @@ async function* readSseEvents(
   if (body === null) return;
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let events: SseEvent[] = [];
+  /** Undefined for a comment. */
+  let arrived: (SseEvent | undefined)[] = [];
   const parser = createParser({
-    onEvent: ({ id, data }: EventSourceMessage) => events.push({ id, data }),
+    onEvent: ({ id, data }: EventSourceMessage) => arrived.push({ id, data }),
+    onComment: () => arrived.push(undefined),
   });
   try {
     for (;;) {
       const { done, value } = await withTimeout(longestSilenceMs, reader.read(), { late });
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
-      const arrived = events;
-      events = [];
-      yield arrived;
+      // A read may end in the middle of an event.
+      if (arrived.length > 0) yield arrived.flatMap((event) => event ?? []);
+      arrived = [];
     }
   } finally {
     void reader.cancel().catch(() => undefined);

@@ -67,7 +67,7 @@ export class ToolCalls {
         break;
       case 'tool_end':
         // A tail lacks the call's start.
-        if (chunk.byClient === true) this.#of(chunk.toolCallId).isByClient = true;
+        this.#markNew(chunk);
         if (chunk.error === undefined) this.#endCall(chunk.toolCallId, chunk.result, out);
         else this.#failCall(chunk.toolCallId, chunk.error, out, chunk.errorCode);
         break;
@@ -117,9 +117,18 @@ export class ToolCalls {
       // The call was announced by its arguments alone, without `providerExecuted`.
       call.isAnnounced = false;
     }
-    const isNew = call.streaming === undefined && !call.isAnnounced;
-    if (isNew && chunk.byClient === true) call.isByClient = true;
+    this.#markNew(chunk);
     this.#announce(toolCallId, chunk.toolName, chunk.arguments, out);
+  }
+
+  /** Notes that a page carries the call out, unless earlier events say otherwise. */
+  #markNew({
+    toolCallId,
+    byClient,
+  }: Pick<ChunkOf<'tool_start' | 'tool_end'>, 'toolCallId' | 'byClient'>): void {
+    const call = this.#of(toolCallId);
+    const isNew = call.streaming === undefined && !call.isAnnounced;
+    if (isNew && byClient === true) call.isByClient = true;
   }
 
   #failInput(chunk: ChunkOf<'tool_input_error'>, out: UIStreamPart[]): void {

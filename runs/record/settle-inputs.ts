@@ -15,7 +15,7 @@ type Asker = Pick<
   SessionRecord,
   'sessionId' | 'agent' | 'committedStep' | 'conversationStep' | 'tenant'
 >;
-type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'>;
+type Asked = Pick<CallSpec, 'toolCallId' | 'toolName' | 'runId'> & Partial<Pick<CallSpec, 'kind'>>;
 
 export const TIMED_OUT = {
   error: 'client_tool_deadline_exceeded',
@@ -70,7 +70,7 @@ export function toAnswerInput(
   return {
     source: 'client',
     ...base,
-    ...toSettled(asker, asked, outcome, now, { via, byClient: true }),
+    ...toSettled(asker, asked, outcome, now, via),
     late: toLateText(outcome),
   };
 }
@@ -92,7 +92,7 @@ export function toExpiryInput(call: OpenCall, asker: Asker, now: number): Settle
     return { source: 'expiry', ...base, ...toDecided(asker, spec, decision, now) };
   }
   const outcome = typeof onExpiry === 'object' ? { output: onExpiry.result ?? null } : TIMED_OUT;
-  return { source: 'expiry', ...base, ...toSettled(asker, spec, outcome, now, { byClient: true }) };
+  return { source: 'expiry', ...base, ...toSettled(asker, spec, outcome, now) };
 }
 
 function toBase({ sessionId, agent }: Asker, { toolCallId, runId }: Asked, now: number) {
@@ -122,10 +122,10 @@ type Outcome = { output: unknown } | { error: string; errorCode: string };
 
 function toSettled(
   asker: Asker,
-  { toolCallId, toolName }: Asked,
+  { toolCallId, toolName, kind }: Asked,
   outcome: Outcome,
   now: number,
-  { via, byClient }: { via?: AnswerWay | undefined; byClient?: true } = {},
+  via?: AnswerWay,
 ) {
   const row: ToolRow = { role: 'tool', toolCallId, toolName, via, ...outcome };
   const chunk: ChunkOf<'tool_end'> = {
@@ -134,7 +134,7 @@ function toSettled(
     toolCallId,
     toolName,
     ...('error' in outcome ? { result: null, ...outcome } : { result: outcome.output }),
-    byClient,
+    ...(kind === 'client' && { byClient: true }),
   };
   return { row, chunks: [chunk] };
 }

@@ -7,16 +7,8 @@ import { untilWritten, type Check, type Write } from './write-if.js';
 export function createDueLists(context: RedisContext, fleet = ''): Due {
   const { redis, keys, writeIf, now } = context;
   const listsOf = (sessionId: string) => keys.due(fleet, dueShardOf(sessionId));
-  const heldUntil = new Map<string, number>();
-
-  /** Refuses a lease that was given here until it lapses, without a question to Redis. */
-  const lease = async (key: string, holder: string, forMs: number): Promise<boolean> => {
-    const asked = performance.now();
-    if (asked < (heldUntil.get(key) ?? 0)) return false;
-    const isGiven = (await redis.set(key, holder, 'PX', forMs, 'NX')) === 'OK';
-    if (isGiven) heldUntil.set(key, asked + forMs);
-    return isGiven;
-  };
+  const lease = async (key: string, holder: string, forMs: number): Promise<boolean> =>
+    (await redis.set(key, holder, 'PX', forMs, 'NX')) === 'OK';
 
   /** Takes the oldest due sessions. They become due again at `takenUntil`, in case the taking process dies. */
   const takeFrom = (list: string, takenUntil: number, most: number): Promise<string[]> =>

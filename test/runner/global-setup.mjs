@@ -12,10 +12,6 @@ export default async function globalSetup() {
   process.env.TEMPORAL_TEST_SERVER_PATH ??= await findTestServer();
   process.env.REDIS_SERVER_PATH ??= await findRedis();
 
-  // Workers inside a test process execute workflows on its main thread. A thread for each worker
-  // would load the same packages and the bundle again; workers of the product have theirs.
-  process.env.TEMPORAL_DEBUG ??= '1';
-
   // Temporal's garbage collector would otherwise take half of its time; memory is ample.
   process.env.GOGC ??= '400';
 

@@ -95,7 +95,9 @@ let shared: Promise<Shared> | undefined;
 async function startShared(): Promise<Shared> {
   installRuntime();
   const [stores, taskQueue, agents] = [createTestStores(), newTaskQueue(), new AgentRegistry()];
-  const { stop } = await startWorkerOf({ stores, taskQueue, agents });
+  // Later files of the process may block its main thread for longer than a worker may.
+  const times = { ...TIMES, unwellMs: 10 * 60_000 };
+  const { stop } = await startWorkerOf({ stores, taskQueue, agents, times });
   atEndOfRun(async () => {
     await stop();
     stores.redis.disconnect();

@@ -295,6 +295,19 @@ describe('a tool call, to a client,', () => {
     ]);
   });
 
+  it('a call that was repaired to one of a page has the flag of its arguments to the end', () => {
+    const events = run(
+      new StreamTransformer(),
+      chunks(
+        { type: 'tool_arg_stream_start', ...call },
+        { type: 'tool_start', ...call, arguments: {}, byClient: true },
+        { type: 'tool_end', ...call, result: 1, byClient: true },
+      ),
+    );
+    const ofCall = events.filter((event) => 'toolCallId' in event);
+    expect(ofCall.map((event) => 'dynamic' in event && event.dynamic)).toEqual([true, true, true]);
+  });
+
   it('a stream reads arguments of foreign runtimes, and states afterwards who executes the call', () => {
     const events = run(
       new StreamTransformer(),

@@ -217,6 +217,23 @@ describe('answers (path 3)', () => {
     ]);
   });
 
+  it('an approval that an error cancels stays dynamic in what follows', async () => {
+    const runtime = await startAsking();
+    const copy = (await answered(runtime, { c2: true })).map((message) => ({
+      ...message,
+      parts: message.parts?.map((part) =>
+        part['toolCallId'] === 'c1' ? { ...part, state: 'output-error', errorText: 'no' } : part,
+      ),
+    }));
+    const events = parseFrames((await ask(runtime, copy)).text).map((frame) => frame.part);
+    expect(events).toContainEqual({
+      type: 'tool-output-error',
+      toolCallId: 'c1',
+      errorText: 'no',
+      dynamic: true,
+    });
+  });
+
   it('given again, it gets the same, also when the turn has moved on', async () => {
     const runtime = await startAsking();
     const first = await answered(runtime, { c1: true, c2: true });

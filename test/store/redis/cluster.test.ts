@@ -115,30 +115,28 @@ describe('on a cluster of three nodes', () => {
     },
   );
 
-  it.concurrent(
-    'a slot that moves to another node takes its writer and followers along',
-    async () => {
-      const worker = await openStores(cluster.url, 'worker');
-      const api = await openStores(cluster.url, 'api');
-      const { session, say } = await openSpeaker(worker, sessionOn(0));
-      const follower = startFollower(api.streamManager, session.id, 0);
-      await say('first ');
-      await until('it is live', () => follower.entries.length === 1);
-      const sent = words(300);
-      const speaking = say(...sent);
-      await until('the writer is in the middle', () => follower.entries.length > 50);
-      const [from, to, other] = cluster.nodes;
-      await migrateSlot(slotOf(session.id), { from, to, others: [other] });
-      await speaking;
-      await until('all has come', () => follower.entries.length >= sent.length + 1);
-      await until('it is subscribed at the new owner', () => hasNode(1, session.id));
-      await say('last');
-      await until('the last has come', () => follower.entries.length >= sent.length + 2);
-      await follower.stop();
-      expect(textIn(follower.entries)).toBe(`first ${sent.join('')}last`);
-      expect(await to.ask((redis) => redis.exists(`hx:{${session.id}}:stream`))).toBe(1);
-    },
-  );
+  // The other test cuts subscriptions, after which a follower finds the moved slot in any case.
+  it('a slot that moves to another node takes its writer and followers along', async () => {
+    const worker = await openStores(cluster.url, 'worker');
+    const api = await openStores(cluster.url, 'api');
+    const { session, say } = await openSpeaker(worker, sessionOn(0));
+    const follower = startFollower(api.streamManager, session.id, 0);
+    await say('first ');
+    await until('it is live', () => follower.entries.length === 1);
+    const sent = words(300);
+    const speaking = say(...sent);
+    await until('the writer is in the middle', () => follower.entries.length > 50);
+    const [from, to, other] = cluster.nodes;
+    await migrateSlot(slotOf(session.id), { from, to, others: [other] });
+    await speaking;
+    await until('all has come', () => follower.entries.length >= sent.length + 1);
+    await until('it is subscribed at the new owner', () => hasNode(1, session.id));
+    await say('last');
+    await until('the last has come', () => follower.entries.length >= sent.length + 2);
+    await follower.stop();
+    expect(textIn(follower.entries)).toBe(`first ${sent.join('')}last`);
+    expect(await to.ask((redis) => redis.exists(`hx:{${session.id}}:stream`))).toBe(1);
+  });
 
   it('stores that are closed while they connect let their process end', async () => {
     const script = fileURLToPath(new URL('./open-and-close.mjs', import.meta.url));
