@@ -91,10 +91,9 @@ it.each([
   const { client } = temporal([]);
   Object.assign(client, silent);
   const record = { runs: ['s:1-a'], parts: [], childRuns: [], owner: { owner: 'ann' }, calls: [] };
-  const erased = expect(eraseWorkflows(client, 's', record)).rejects.toMatchObject({
-    code: 'unavailable',
-  });
+  let refusal: unknown;
+  eraseWorkflows(client, 's', record).catch((error: unknown) => (refusal = error));
   await jest.advanceTimersByTimeAsync(10_000);
   jest.useRealTimers();
-  await erased;
+  expect(refusal).toMatchObject({ code: 'unavailable' });
 });
