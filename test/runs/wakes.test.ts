@@ -1,5 +1,6 @@
+import { formatWebhookToken } from '../../protocol/answers.js';
 import { formatApprovalId } from '../../protocol/ids.js';
-import { approval } from '../../store/conformance/fixtures.js';
+import { approval, server } from '../../store/conformance/fixtures.js';
 import type { Case } from '../../store/conformance/suite.js';
 import { grow, heldCall } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
@@ -54,6 +55,23 @@ it('no reply to an answer waits for the signal to the run, but an exit does', as
   expect(await Promise.race([idle(), later])).toBe('at work');
   arrive?.();
   await idle();
+});
+
+it('a webhook wakes the run whose call it answers', async () => {
+  const stores = createMemoryStores();
+  const woken: string[] = [];
+  const wake = async (runId: string) => void woken.push(runId);
+  const { callWebhook } = createIdleRuns(stores, { workflows: { wake } });
+  const session = drive(stores);
+  const { runId } = await session.asked(server('s'));
+  const base = { writer: session.callWriter(runId, 1, 's', 1), toolCallId: 's', now: Date.now() };
+  const secret = 'A'.repeat(43);
+  await stores.store.calls.start({ ...base, hook: secret });
+  await stores.store.calls.suspend(base);
+  const token = { sessionId: session.id, toolCallId: 's', secret };
+  await callWebhook(formatWebhookToken(token), { value: 1 });
+  await until('the run is woken', () => woken.length > 0);
+  expect(woken).toEqual([runId]);
 });
 
 it('a stop of a run whose model speaks is in the mailbox of the workers, too', async () => {
