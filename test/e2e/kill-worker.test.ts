@@ -102,9 +102,10 @@ beforeAll(async () => {
   late = open(CLIENT_7, 'lab', { calls: [{ tool: 'ask', id: 'c1', args: { question: '?' } }] });
   await late.reply;
 
+  const leases = await redis.keys('hx:lease:{default:*}:held');
+  expect(leases).not.toEqual([]);
   await product.kill9Worker();
   // The lease outlasts the test, so only the supervisor's word that the worker has ended counts.
-  const leases = await redis.keys('hx:lease:{default:*}:held');
   for (const held of leases) await redis.set(held, '1', 'PX', 600_000);
   for (const [index, { client, sessionId }] of answered.entries()) {
     await client.chat.addToolApprovalResponse({ id: ids[index] ?? '', approved: true });

@@ -19,6 +19,10 @@ async function openStarting() {
   return { ...stores, session, runId, unknown, runs, acts };
 }
 
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
 describe('the receipt of an erasure', () => {
   it('is not given while a run that was starting may still appear', async () => {
     const { store, session, runs, acts } = await openStarting();
@@ -48,7 +52,6 @@ describe('the receipt of an erasure', () => {
     const { session, runs } = await openStarting();
     clock.mockReturnValue(Date.now() + 10 * 60_000);
     expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: false });
-    jest.restoreAllMocks();
   });
 
   it('is given once when such a run can appear no longer', async () => {
@@ -61,10 +64,6 @@ describe('the receipt of an erasure', () => {
 });
 
 describe('the sweep of another process', () => {
-  afterEach(() => {
-    jest.restoreAllMocks();
-  });
-
   /** Opens a run that has claimed a step, and a sweep a minute later. */
   async function openClaimed() {
     const clock = jest.spyOn(Date, 'now').mockReturnValue(Date.now());
