@@ -20,89 +20,96 @@ const answer = (given: UncheckedAnswer): Promise<unknown> =>
   codeOf(runs.executor.submitToolResult(given));
 
 describe('answers to a real run', () => {
-  it.concurrent('results, errors and decisions are accepted by the rules of their kinds, and the last one continues the run', async () => {
-    const sessionId = runs.newSessionId();
-    const [c, d, a] = ['c', 'd', 'a'].map((name) => `${sessionId}-${name}`) as [
-      string,
-      string,
-      string,
-    ];
-    const asked = [
-      ['locate', c],
-      ['locate', d],
-      ['charge', a, { amount: 5 }],
-    ];
-    const run = await runs.begin(sessionId, agent.name, JSON.stringify(asked));
-    await runs.untilStatus(sessionId, 'waiting_approval');
-    const approvalId = formatApprovalId(run.runId, a);
+  it.concurrent(
+    'results, errors and decisions are accepted by the rules of their kinds, and the last one continues the run',
+    async () => {
+      const sessionId = runs.newSessionId();
+      const [c, d, a] = ['c', 'd', 'a'].map((name) => `${sessionId}-${name}`) as [
+        string,
+        string,
+        string,
+      ];
+      const asked = [
+        ['locate', c],
+        ['locate', d],
+        ['charge', a, { amount: 5 }],
+      ];
+      const run = await runs.begin(sessionId, agent.name, JSON.stringify(asked));
+      await runs.untilStatus(sessionId, 'waiting_approval');
+      const approvalId = formatApprovalId(run.runId, a);
 
-    expect(await answer({ sessionId, toolCallId: c, result: { town: 'Rome' } })).toBe(
-      'invalid_result',
-    );
-    expect(await answer({ sessionId, toolCallId: a, result: { amount: 5 } })).toBe('kind_mismatch');
-    expect(
-      await answer({ sessionId, toolCallId: c, kind: 'approval-response', approved: true }),
-    ).toBe('kind_mismatch');
-    expect(await answer({ sessionId, toolCallId: 'nothing', result: 1 })).toBe('not_pending');
-    expect(await answer({ sessionId: 'unknown', toolCallId: c, result: 1 })).toBe('not_pending');
-    expect(
-      await answer({ sessionId, toolCallId: c, error: 'x'.repeat(LIMITS.errorTextBytes + 1) }),
-    ).toBe('answer_too_large');
-    expect(await answer({ sessionId, toolCallId: c, result: 'x'.repeat(LIMITS.answerBytes) })).toBe(
-      'answer_too_large',
-    );
-    expect(await answer({ sessionId, toolCallId: c })).toBe('validation_error');
-    expect(await answer({ sessionId, toolCallId: c, result: 1, error: 'x' })).toBe(
-      'validation_error',
-    );
-    expect(await answer({ sessionId, toolCallId: c, result: tooDeep })).toBe('validation_error');
-    expect(await answer({ sessionId, toolCallId: c, result: 1n })).toBe('validation_error');
-    const approve = {
-      sessionId,
-      toolCallId: a,
-      kind: 'approval-response' as const,
-      approved: true,
-    };
-    expect(await answer({ ...approve, approvalId: formatApprovalId(run.runId, c) })).toBe(
-      'not_pending',
-    );
-    expect(await answer({ ...approve, approvalId: `${sessionId}:9-x::${a}` })).toBe('not_pending');
-    expect(await answer({ ...approve, input: { amount: 'much' } })).toBe('invalid_input');
-    expect(await answer({ ...approve, input: tooDeep })).toBe('validation_error');
-    expect(
-      Object.values(await stores.store.calls.pending(sessionId)).map(({ response }) => response),
-    ).toEqual([undefined, undefined, undefined]);
-
-    const results = await Promise.all(
-      ['Rome', 'Oslo'].map((city) =>
-        answer({ sessionId, toolCallId: c, result: { city, more: 1 } }),
-      ),
-    );
-    expect(results.sort()).toEqual(['already_completed', 'stored']);
-    expect(await answer({ sessionId, toolCallId: d, error: 'no signal' })).toBe('stored');
-    expect(
-      await answer({ ...approve, approvalId, input: { amount: 3 }, by: 'bob', reason: 'less' }),
-    ).toBe('stored');
-    expect(await answer({ ...approve, approved: false })).toBe('already_completed');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    const rows = await stores.store.sessions.rows(sessionId, 2, 5);
-    expect(rows).toMatchObject([
-      { toolCallId: c, output: {} },
-      { toolCallId: d, error: 'no signal', errorCode: 'client_tool_failed' },
-      {
+      expect(await answer({ sessionId, toolCallId: c, result: { town: 'Rome' } })).toBe(
+        'invalid_result',
+      );
+      expect(await answer({ sessionId, toolCallId: a, result: { amount: 5 } })).toBe(
+        'kind_mismatch',
+      );
+      expect(
+        await answer({ sessionId, toolCallId: c, kind: 'approval-response', approved: true }),
+      ).toBe('kind_mismatch');
+      expect(await answer({ sessionId, toolCallId: 'nothing', result: 1 })).toBe('not_pending');
+      expect(await answer({ sessionId: 'unknown', toolCallId: c, result: 1 })).toBe('not_pending');
+      expect(
+        await answer({ sessionId, toolCallId: c, error: 'x'.repeat(LIMITS.errorTextBytes + 1) }),
+      ).toBe('answer_too_large');
+      expect(
+        await answer({ sessionId, toolCallId: c, result: 'x'.repeat(LIMITS.answerBytes) }),
+      ).toBe('answer_too_large');
+      expect(await answer({ sessionId, toolCallId: c })).toBe('validation_error');
+      expect(await answer({ sessionId, toolCallId: c, result: 1, error: 'x' })).toBe(
+        'validation_error',
+      );
+      expect(await answer({ sessionId, toolCallId: c, result: tooDeep })).toBe('validation_error');
+      expect(await answer({ sessionId, toolCallId: c, result: 1n })).toBe('validation_error');
+      const approve = {
+        sessionId,
         toolCallId: a,
-        decision: { approved: true, by: 'bob', input: { amount: 3 }, reason: 'less' },
-      },
-    ]);
-    expect(Object.keys((rows[0] as { output: object }).output)).toEqual(['city']);
-    const session = drive(stores, sessionId);
-    expect(await session.messages('tool_approval_response')).toMatchObject([
-      { approved: true, by: 'bob', input: { amount: 3 } },
-    ]);
-    expect(await answer({ sessionId, toolCallId: c, result: { city: 'X' } })).toBe(
-      'already_completed',
-    );
-  });
+        kind: 'approval-response' as const,
+        approved: true,
+      };
+      expect(await answer({ ...approve, approvalId: formatApprovalId(run.runId, c) })).toBe(
+        'not_pending',
+      );
+      expect(await answer({ ...approve, approvalId: `${sessionId}:9-x::${a}` })).toBe(
+        'not_pending',
+      );
+      expect(await answer({ ...approve, input: { amount: 'much' } })).toBe('invalid_input');
+      expect(await answer({ ...approve, input: tooDeep })).toBe('validation_error');
+      expect(
+        Object.values(await stores.store.calls.pending(sessionId)).map(({ response }) => response),
+      ).toEqual([undefined, undefined, undefined]);
+
+      const results = await Promise.all(
+        ['Rome', 'Oslo'].map((city) =>
+          answer({ sessionId, toolCallId: c, result: { city, more: 1 } }),
+        ),
+      );
+      expect(results.sort()).toEqual(['already_completed', 'stored']);
+      expect(await answer({ sessionId, toolCallId: d, error: 'no signal' })).toBe('stored');
+      expect(
+        await answer({ ...approve, approvalId, input: { amount: 3 }, by: 'bob', reason: 'less' }),
+      ).toBe('stored');
+      expect(await answer({ ...approve, approved: false })).toBe('already_completed');
+      expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+      const rows = await stores.store.sessions.rows(sessionId, 2, 5);
+      expect(rows).toMatchObject([
+        { toolCallId: c, output: {} },
+        { toolCallId: d, error: 'no signal', errorCode: 'client_tool_failed' },
+        {
+          toolCallId: a,
+          decision: { approved: true, by: 'bob', input: { amount: 3 }, reason: 'less' },
+        },
+      ]);
+      expect(Object.keys((rows[0] as { output: object }).output)).toEqual(['city']);
+      const session = drive(stores, sessionId);
+      expect(await session.messages('tool_approval_response')).toMatchObject([
+        { approved: true, by: 'bob', input: { amount: 3 } },
+      ]);
+      expect(await answer({ sessionId, toolCallId: c, result: { city: 'X' } })).toBe(
+        'already_completed',
+      );
+    },
+  );
 
   it.concurrent('an error cancels an approval', async () => {
     const sessionId = runs.newSessionId();
@@ -143,49 +150,58 @@ describe('answers to calls with a deadline', () => {
     expect(JSON.stringify(rows)).not.toContain('there');
   });
 
-  it.concurrent('an extension of the deadline by the API alone gives answers more time', async () => {
-    const sessionId = runs.newSessionId();
-    const id = `${sessionId}-h`;
-    const run = await runs.begin(sessionId, agent.name, JSON.stringify([['ask', id]]));
-    const record = await runs.untilStatus(sessionId, 'waiting_tool');
-    const extended = await runs.executor.extendDeadline({
-      sessionId,
-      toolCallId: id,
-      byMs: 60_000,
-    });
-    expect(extended).toMatchObject({ kind: 'extended', deadline: (record.deadline ?? 0) + 60_000 });
-    // The run's timer fires at the old deadline and finds nothing due.
-    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
-    await until('the timer has fired', async () => {
-      const { events = [] } = await handle.fetchHistory();
-      return events?.filter((event) => event.timerStartedEventAttributes).length === 2;
-    });
-    expect(await answer({ sessionId, toolCallId: id, result: 'in time' })).toBe('stored');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await stores.store.sessions.rows(sessionId, 2, 3)).toMatchObject([
-      { output: 'in time' },
-    ]);
-  });
+  it.concurrent(
+    'an extension of the deadline by the API alone gives answers more time',
+    async () => {
+      const sessionId = runs.newSessionId();
+      const id = `${sessionId}-h`;
+      const run = await runs.begin(sessionId, agent.name, JSON.stringify([['ask', id]]));
+      const record = await runs.untilStatus(sessionId, 'waiting_tool');
+      const extended = await runs.executor.extendDeadline({
+        sessionId,
+        toolCallId: id,
+        byMs: 60_000,
+      });
+      expect(extended).toMatchObject({
+        kind: 'extended',
+        deadline: (record.deadline ?? 0) + 60_000,
+      });
+      // The run's timer fires at the old deadline and finds nothing due.
+      const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+      await until('the timer has fired', async () => {
+        const { events = [] } = await handle.fetchHistory();
+        return events?.filter((event) => event.timerStartedEventAttributes).length === 2;
+      });
+      expect(await answer({ sessionId, toolCallId: id, result: 'in time' })).toBe('stored');
+      expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+      expect(await stores.store.sessions.rows(sessionId, 2, 3)).toMatchObject([
+        { output: 'in time' },
+      ]);
+    },
+  );
 });
 
 describe('a deadline that passes while no worker runs', () => {
-  it.concurrent('the next access settles a deadline that passed while no worker ran, and a worker continues', async () => {
-    const away = await createRunHarness(stores, [agent]);
-    const session = drive(stores);
-    const { runId, ...run } = await away.begin(session.id, agent.name, 'where?');
-    await session.ask(runId, 1, [
-      { toolCallId: 'c', toolName: 'hurry', kind: 'client', input: {}, deadlineMs: 1 },
-    ]);
-    await until('the deadline passes', () => away.executor.expireCalls(session.id));
-    expect(await away.executor.expireCalls(session.id)).toBe(false);
-    expect(await stores.store.sessions.read(session.id)).toMatchObject({
-      status: 'running',
-      stream: 'active',
-    });
-    await away.startWorker();
-    expect(await away.result({ ...run, runId })).toMatchObject({ status: 'completed' });
-    expect(await stores.store.sessions.rows(session.id, 2, 3)).toMatchObject([
-      { errorCode: 'client_tool_timeout' },
-    ]);
-  });
+  it.concurrent(
+    'the next access settles a deadline that passed while no worker ran, and a worker continues',
+    async () => {
+      const away = await createRunHarness(stores, [agent]);
+      const session = drive(stores);
+      const { runId, ...run } = await away.begin(session.id, agent.name, 'where?');
+      await session.ask(runId, 1, [
+        { toolCallId: 'c', toolName: 'hurry', kind: 'client', input: {}, deadlineMs: 1 },
+      ]);
+      await until('the deadline passes', () => away.executor.expireCalls(session.id));
+      expect(await away.executor.expireCalls(session.id)).toBe(false);
+      expect(await stores.store.sessions.read(session.id)).toMatchObject({
+        status: 'running',
+        stream: 'active',
+      });
+      await away.startWorker();
+      expect(await away.result({ ...run, runId })).toMatchObject({ status: 'completed' });
+      expect(await stores.store.sessions.rows(session.id, 2, 3)).toMatchObject([
+        { errorCode: 'client_tool_timeout' },
+      ]);
+    },
+  );
 });

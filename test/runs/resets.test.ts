@@ -183,49 +183,56 @@ it.concurrent.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
   },
 );
 
-it.concurrent('a sub-agent whose workflow is reset to before an answer that it has used goes on', async () => {
-  const id = runs.newSessionId();
-  const [first, second] = [`${id}-1`, `${id}-2`];
-  const run = await runs.begin(id, 'delegating', `charge ${id}`);
-  await untilAsked(run, first);
-  const { spec } = (await stores.store.calls.read(id, first)) ?? {};
-  const child = { ...run, runId: spec?.runId ?? '' };
-  await runs.decide(child, first, true);
-  await untilAsked(run, second);
-  await reset(child, false);
-  await untilItRests(child);
-  await runs.decide(child, second, true);
-  await runs.sweepUntil(id, 'the run completes', ({ status }) => status === 'completed');
-  expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-  expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
-});
+it.concurrent(
+  'a sub-agent whose workflow is reset to before an answer that it has used goes on',
+  async () => {
+    const id = runs.newSessionId();
+    const [first, second] = [`${id}-1`, `${id}-2`];
+    const run = await runs.begin(id, 'delegating', `charge ${id}`);
+    await untilAsked(run, first);
+    const { spec } = (await stores.store.calls.read(id, first)) ?? {};
+    const child = { ...run, runId: spec?.runId ?? '' };
+    await runs.decide(child, first, true);
+    await untilAsked(run, second);
+    await reset(child, false);
+    await untilItRests(child);
+    await runs.decide(child, second, true);
+    await runs.sweepUntil(id, 'the run completes', ({ status }) => status === 'completed');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
+  },
+);
 
-it.concurrent('a run that is reset while its sub-agent asks learns of its end, and both workflows end', async () => {
-  const id = runs.newSessionId();
-  const [first, second] = [`${id}-1`, `${id}-2`];
-  const run = await runs.begin(id, 'delegating', `charge ${id}`);
-  await untilAsked(run, first);
-  const { spec } = (await stores.store.calls.read(id, first)) ?? {};
-  const child = { ...run, runId: spec?.runId ?? '' };
-  await reset(run, false, (await tasksOf(run))[0]);
-  await until('the parent has found it at work', async () => {
-    const { events } = await runs.client.workflow
-      .getHandle(workflowIdOf(child.runId))
-      .fetchHistory();
-    return events?.some(
-      ({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName === 'reportEnd',
-    );
-  });
-  for (const asked of [first, second]) {
-    await untilAsked(run, asked);
-    await runs.decide(child, asked, true);
-  }
-  // No sweep and no look helps: the sub-agent itself reports its end.
-  for (const each of [child, run]) {
-    expect(await runs.result(each)).toMatchObject({ status: 'completed' });
-  }
-  expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
-});
+it.concurrent(
+  'a run that is reset while its sub-agent asks learns of its end, and both workflows end',
+  async () => {
+    const id = runs.newSessionId();
+    const [first, second] = [`${id}-1`, `${id}-2`];
+    const run = await runs.begin(id, 'delegating', `charge ${id}`);
+    await untilAsked(run, first);
+    const { spec } = (await stores.store.calls.read(id, first)) ?? {};
+    const child = { ...run, runId: spec?.runId ?? '' };
+    await reset(run, false, (await tasksOf(run))[0]);
+    await until('the parent has found it at work', async () => {
+      const { events } = await runs.client.workflow
+        .getHandle(workflowIdOf(child.runId))
+        .fetchHistory();
+      return events?.some(
+        ({ workflowExecutionSignaledEventAttributes: signal }) =>
+          signal?.signalName === 'reportEnd',
+      );
+    });
+    for (const asked of [first, second]) {
+      await untilAsked(run, asked);
+      await runs.decide(child, asked, true);
+    }
+    // No sweep and no look helps: the sub-agent itself reports its end.
+    for (const each of [child, run]) {
+      expect(await runs.result(each)).toMatchObject({ status: 'completed' });
+    }
+    expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
+  },
+);
 
 it.concurrent('a look is harmless at any time', async () => {
   const id = runs.newSessionId();
