@@ -46,7 +46,7 @@ export async function* receive<T>(
       for await (const events of readSseEvents(response, patience.longestSilenceMs)) {
         signal.throwIfAborted();
         const taken = receiver.take(events);
-        // Connections that only begin a reply again may break for ever.
+        // A connection that only begins the reply again is no progress.
         if (taken.length > 0 || events.length === 0) retries.reset();
         hasEvents ||= events.length > 0;
         yield taken;

@@ -77,7 +77,7 @@ it('Temporal away: answers and messages are kept, runs stopped and erased; what 
     status: 'ended',
     run: { status: 'interrupted' },
   });
-  // The request goes on looking for workflows of the erased conversation.
+  // The API still searches Temporal for workflows of the erased conversation.
   const erasure = fetch(`${url}/api/chat/${erased}`, { method: 'DELETE' });
   const isErased = async (): Promise<boolean> =>
     (await fetch(`${url}/api/chat/${erased}/snapshot`)).status === 404;

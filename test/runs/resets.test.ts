@@ -183,15 +183,20 @@ it.concurrent.each(Object.keys(WAYS) as (keyof typeof WAYS)[])(
   },
 );
 
+/** Begins a run whose sub-agent asks for the first of two calls. */
+async function beginDelegated() {
+  const id = runs.newSessionId();
+  const [first, second] = [`${id}-1`, `${id}-2`];
+  const run = await runs.begin(id, 'delegating', `charge ${id}`);
+  await untilAsked(run, first);
+  const { spec } = (await stores.store.calls.read(id, first)) ?? {};
+  return { id, first, second, run, child: { ...run, runId: spec?.runId ?? '' } };
+}
+
 it.concurrent(
   'a sub-agent whose workflow is reset to before an answer that it has used goes on',
   async () => {
-    const id = runs.newSessionId();
-    const [first, second] = [`${id}-1`, `${id}-2`];
-    const run = await runs.begin(id, 'delegating', `charge ${id}`);
-    await untilAsked(run, first);
-    const { spec } = (await stores.store.calls.read(id, first)) ?? {};
-    const child = { ...run, runId: spec?.runId ?? '' };
+    const { id, first, second, run, child } = await beginDelegated();
     await runs.decide(child, first, true);
     await untilAsked(run, second);
     await reset(child, false);
@@ -206,12 +211,7 @@ it.concurrent(
 it.concurrent(
   'a run that is reset while its sub-agent asks learns of its end, and both workflows end',
   async () => {
-    const id = runs.newSessionId();
-    const [first, second] = [`${id}-1`, `${id}-2`];
-    const run = await runs.begin(id, 'delegating', `charge ${id}`);
-    await untilAsked(run, first);
-    const { spec } = (await stores.store.calls.read(id, first)) ?? {};
-    const child = { ...run, runId: spec?.runId ?? '' };
+    const { id, first, second, run, child } = await beginDelegated();
     await reset(run, false, (await tasksOf(run))[0]);
     await until('the parent has found it at work', async () => {
       const { events } = await runs.client.workflow
