@@ -2,6 +2,7 @@
 import type { Extension } from '../extension.js';
 import { agentServer } from './agent-server/index.js';
 import { audit } from './audit/index.js';
+import { calledRuns } from './called-runs/index.js';
 import { codec, type PayloadKey } from './codec/index.js';
 import { operatorConsole } from './console/index.js';
 import { files } from './files/index.js';
@@ -50,6 +51,7 @@ export function allExtensions(options: ExtensionOptions = {}): Extension[] {
     agentServer(),
     openApi(),
     metrics(),
+    calledRuns(),
     files(),
     fronts(),
     operatorConsole(),

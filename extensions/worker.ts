@@ -5,6 +5,7 @@ import {
   type AgentPluginOptions,
   type AgentWorkerOptions,
 } from '../worker/index.js';
+import { calledRuns } from './called-runs/index.js';
 import { metrics } from './metrics/index.js';
 
 // oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
@@ -77,5 +78,5 @@ export function createAgentWorker(options: AgentWorkerOptions): ReturnType<typeo
 }
 
 function withThose({ extensions = [] }: Pick<AgentPluginOptions, 'extensions'>) {
-  return [metrics(), ...extensions];
+  return [metrics(), calledRuns(), ...extensions];
 }

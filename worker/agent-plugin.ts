@@ -29,7 +29,6 @@ import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
 import { SEALED_FAILURE } from '../protocol/temporal-names.js';
-import { createCalledRunActivities } from './called-run-activities.js';
 import type { FindTenant, WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
 import { createTakeOver } from './take-over.js';
 import { besideOf, createToolWorker, runBeside } from './tool-worker.js';
@@ -186,13 +185,9 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       yield sweepUntil(signal, createMoveWaiting(connection, client, versioning, ofRuns));
     }
 
-    const withRuns = createCalledRunActivities({ store: stores.store, agents, runs });
     const others = parts.map((part) => part.activities ?? {});
     return {
-      activities: {
-        ...others.reduce(withActivities, { ...activities, ...withRuns }),
-        ...activities,
-      },
+      activities: others.reduce<object>(withActivities, activities),
       lease: held?.lease,
       createBeside: (configured: WorkerOptions) => [
         () => createToolWorker(configured, activities.toolCall, toolSlots.total),

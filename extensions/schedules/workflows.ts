@@ -1,8 +1,20 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { ApplicationFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
+import type { CalledRunOptions, CalledRunResult } from '../../protocol/activities.js';
 import type { FiringNote, ScheduledRun } from '../../protocol/schedules.js';
 import { askersOf } from '../../protocol/run.js';
-import { startAgent, type CalledAgentRun } from '../../workflows/run-agent.js';
+
+interface StartedRun {
+  sessionId: string;
+  runId: string;
+  result: () => Promise<CalledRunResult>;
+}
+
+type StartAgent = (
+  agent: string,
+  message: string,
+  options: CalledRunOptions,
+) => Promise<StartedRun>;
 
 /** Scheduled or triggered time of a firing, even if it waited behind others. */
 const FiredAt = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME');
@@ -11,12 +23,15 @@ const FiredAt = defineSearchAttributeKey('TemporalScheduledStartTime', 'DATETIME
  * Carries out one firing of a schedule: a run of its agent. It ends with the run, so that the overlap
  * policy applies to runs. A cancel stops the run. The memo names the run and its outcome.
  */
-export async function agentFiring(scheduled: ScheduledRun): Promise<FiringNote> {
+export async function carryOutFiring(
+  scheduled: ScheduledRun,
+  startAgent: StartAgent,
+): Promise<FiringNote> {
   const { agent, message, owner, tenant, sessionId, whenBusy } = scheduled;
   const { typedSearchAttributes, startTime } = workflowInfo();
   const askers = askersOf(scheduled, (typedSearchAttributes.get(FiredAt) ?? startTime).getTime());
   const [creator, trigger = creator] = askers;
-  let run: CalledAgentRun;
+  let run: StartedRun;
   try {
     run = await startAgent(agent, message, {
       ...{ userId: owner, tenantId: tenant, sessionId, askers, by: trigger.by, withoutReply: true },

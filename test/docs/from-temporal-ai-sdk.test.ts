@@ -8,7 +8,7 @@ import { z } from 'zod';
 import * as agentsEntry from '../../agents/index.js';
 import type { AgentDefinition } from '../../agents/index.js';
 import * as redisEntry from '../../store/redis/index.js';
-import * as workerEntry from '../../worker/index.js';
+import * as workerEntry from '../../extensions/worker.js';
 import { createScriptedModel } from '../../testing/index.js';
 import { sharedTemporalAddress } from '../support/run-harness.js';
 import { runSource, sourceOf } from '../support/run-source.js';

@@ -2,23 +2,24 @@ import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { WorkflowHandle } from '@temporalio/client';
-import { createReporter } from '../../examples/own-workflow/agent.js';
-import { limits, toQuotas } from '../../extensions/limits/index.js';
-import { HelixError } from '../../protocol/errors.js';
-import { workflowIdOf } from '../../protocol/ids.js';
-import { createAgentPlugin } from '../../worker/index.js';
-import type { BeginInput } from '../../store/contract/runs.js';
-import { changing } from '../support/session-driver.js';
-import { createGatedAgent } from '../support/gated-agent.js';
+import { createReporter } from '../../../examples/own-workflow/agent.js';
+import { calledRuns } from '../../../extensions/called-runs/index.js';
+import { limits, toQuotas } from '../../../extensions/limits/index.js';
+import { HelixError } from '../../../protocol/errors.js';
+import { workflowIdOf } from '../../../protocol/ids.js';
+import { createAgentPlugin } from '../../../worker/index.js';
+import type { BeginInput } from '../../../store/contract/runs.js';
+import { changing } from '../../support/session-driver.js';
+import { createGatedAgent } from '../../support/gated-agent.js';
 import {
   createRunHarness,
   sharedTemporalAddress,
   type RunHarness,
-} from '../support/run-harness.js';
-import { createTestAgent } from '../support/test-agent.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
-import type { HistoryEvent } from '../support/history-of.js';
-import { until } from '../support/until.js';
+} from '../../support/run-harness.js';
+import { createTestAgent } from '../../support/test-agent.js';
+import { openTestStores, type TestStores } from '../../support/test-stores.js';
+import type { HistoryEvent } from '../../support/history-of.js';
+import { until } from '../../support/until.js';
 
 /** Waits for an event with these attributes and returns the events from there on. */
 function untilEvent(
@@ -73,7 +74,7 @@ beforeAll(async () => {
       createAgentPlugin({
         agents,
         stores: losingReplies(stores),
-        extensions: [limits({ quotas: toQuotas({ sessions: 2 }) })],
+        extensions: [calledRuns(), limits({ quotas: toQuotas({ sessions: 2 }) })],
       }),
     ],
   });

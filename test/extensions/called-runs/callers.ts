@@ -10,10 +10,10 @@ import {
   startAgent,
   type CalledRunResult,
   type RunAgentOptions,
-} from '../../extensions/workflows.js';
+} from '../../../extensions/workflows.js';
 
-export { report } from '../../examples/own-workflow/workflows.js';
-export { agentRun } from '../../extensions/workflows.js';
+export { report } from '../../../examples/own-workflow/workflows.js';
+export { agentRun } from '../../../extensions/workflows.js';
 
 /** Runs an agent and returns the result. */
 export function ask(

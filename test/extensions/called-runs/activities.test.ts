@@ -1,9 +1,9 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
-import type { CalledRun, CalledRunRequest } from '../../protocol/activities.js';
-import { HelixError } from '../../protocol/errors.js';
-import { createMemoryStores } from '../../store/memory/index.js';
-import { createCalledRunActivities } from '../../worker/called-run-activities.js';
+import { AgentRegistry, defineAgent } from '../../../agents/index.js';
+import type { CalledRun, CalledRunRequest } from '../../../protocol/activities.js';
+import { HelixError } from '../../../protocol/errors.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
+import { createCalledRunActivities } from '../../../extensions/called-runs/activities.js';
 
 const agent = defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } });
 

@@ -1,10 +1,10 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { AgentNotFoundError } from '../agents/registry.js';
-import { createCalledRuns, type CalledRunsDeps } from '../runs/called-runs.js';
-import { MessageWaitsError } from '../runs/refusals.js';
-import type { CalledRunActivities } from '../protocol/activities.js';
-import { HelixError, type ErrorCode } from '../protocol/errors.js';
+import { AgentNotFoundError } from '../../agents/index.js';
+import { createCalledRuns, type CalledRunsDeps } from '../../runs/called-runs.js';
+import { MessageWaitsError } from '../../runs/refusals.js';
+import type { CalledRunActivities } from '../../protocol/activities.js';
+import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 
 /** Back-off, doubled up to `mostMs`: a conversation may wait for people for weeks. */
 const TRIES = { firstMs: 2_000, mostMs: 60_000 };

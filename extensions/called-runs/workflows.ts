@@ -21,12 +21,12 @@ import type {
   CalledRunOptions,
   CalledRunRequest,
   CalledRunResult,
-} from '../protocol/activities.js';
-import { toShownSessionId, workflowIdOf } from '../protocol/ids.js';
-import type { RunInput, RunSummary } from '../protocol/run.js';
-import { fairnessKeyOf, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
-import { TIMES } from '../protocol/limits.js';
-import { startAttributes } from './operators-view.js';
+} from '../../protocol/activities.js';
+import { toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
+import type { RunInput, RunSummary } from '../../protocol/run.js';
+import { fairnessKeyOf, WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { TIMES } from '../../protocol/limits.js';
+import { startAttributes } from '../../workflows/operators-view.js';
 
 /** Polling intervals for a run whose workflow is not a child or was ended from outside. */
 const LOOKS = { firstMs: 500, factor: 2, mostMs: 10 * 60_000 };
