@@ -146,7 +146,7 @@ export const TIMES = {
    * A worker whose main thread stands still, or cannot write, for this long no longer renews its lease. One that
    * stands still for twice as long is given up.
    */
-  unwellMs: 5_000,
+  unresponsiveMs: 5_000,
   /** Wait after the lapse of a lease, until Temporal has dropped the dead worker's polls. */
   graceMs: 300,
   /** A judge that did not see a lease lapse waits this long, while the lease stays lapsed. */

@@ -103,12 +103,12 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   /** Version, or step, at which each piece of work was last begun. Prevents a second begin at the same one. */
   const begun = new Map<string, number | string>();
   /** Newest version known only from hints, since the last look. */
-  let heard = 0;
+  let hintedVersion = 0;
   let news = 0;
   let mustLook = first.version > 0;
   let isAsked = false;
   /** True once the record has ended the run during a wait for its provider. */
-  let isHurried = false;
+  let isEndedElsewhere = false;
   let failure: { error: unknown } | undefined;
   let due = dueOf(first.next);
   learn(first.next);
@@ -134,7 +134,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     const next = isReplaced ? { ...said, step: committedOf(at.next) } : said;
     learn(next);
     changed();
-    if (version < heard) mustLook = true;
+    if (version < hintedVersion) mustLook = true;
     // An ended run stays ended even if Redis was restored from an older copy.
     if (version < at.version && next.do !== 'done') return false;
     if (next.do === 'open' && next.isPartial === true) {
@@ -200,8 +200,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
 
   function look(given?: Hint | null): void {
     const { at: said, ended } = given ?? {};
-    isHurried ||= ended === true;
-    const told = toHeard(said);
+    isEndedElsewhere ||= ended === true;
+    const told = parseHint(said);
     const { next } = at;
     const isUsable =
       told !== undefined &&
@@ -209,8 +209,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       told.next.step === stepAfter(next, told.next) &&
       withinCap(told.next, cap).do !== 'end';
     if (!isUsable) isAsked = true;
-    else if (told.version > Math.max(at.version, heard)) {
-      heard = told.version;
+    else if (told.version > Math.max(at.version, hintedVersion)) {
+      hintedVersion = told.version;
       follow(next, told.next);
     }
     changed();
@@ -272,7 +272,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
 
   /** A sub-agent's first step creates its record, so there may be none to read before that step replies. */
   function wantsLook(): boolean {
-    const mayLook = known.version > 0 || at.next.do !== 'model' || isHurried;
+    const mayLook = known.version > 0 || at.next.do !== 'model' || isEndedElsewhere;
     return mayLook && (mustLook || isAsked);
   }
 
@@ -293,8 +293,8 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   async function run(): Promise<At> {
     for (;;) {
       if (at.next.do === 'done') {
-        if (busy.size === 0 || isHurried) return at;
-        await host.until(() => busy.size === 0 || isHurried);
+        if (busy.size === 0 || isEndedElsewhere) return at;
+        await host.until(() => busy.size === 0 || isEndedElsewhere);
         continue;
       }
       // Work in progress ends before the failure is thrown, so that no retry overlaps it. Sub-agents
@@ -305,7 +305,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
         if (isAsked && busy.size === 0) begun.clear();
         mustLook = false;
         isAsked = false;
-        heard = 0;
+        hintedVersion = 0;
         adopt(await host.look());
         continue;
       }
@@ -342,7 +342,7 @@ function stepAfter({ step }: OpenCalls, hinted: Next): number {
 }
 
 /** Reads the work to begin from a hint. Anyone who may signal the run can forge one, so everything else is ignored. */
-function toHeard(said: unknown): At | undefined {
+function parseHint(said: unknown): At | undefined {
   const { version, next } = (said ?? {}) as Partial<At>;
   if (!Number.isSafeInteger(version) || version === undefined) return undefined;
   const given = (next ?? {}) as Omit<Partial<OpenCalls>, 'do'> & { do?: unknown };

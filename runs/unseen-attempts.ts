@@ -6,10 +6,10 @@ import type { StartedAttempt, WorkflowLook } from './workflow-look.js';
 /** Time for a worker to register an attempt that it got. */
 const GRACE_MS = 3_000;
 /**
- * Rounds of the grace for unregistered attempts whose worker sent heartbeats: workers of releases
- * without leases send one every 4 s at least.
+ * Rounds of the grace for unregistered attempts whose worker sent heartbeats: a worker without
+ * leases sends one every 4 s at least.
  */
-const HEARD_ROUNDS = 3;
+const HEARTBEAT_ROUNDS = 3;
 /** Runs that one process watches at once: a dead worker's polls take one task each. */
 const MOST_WATCHED = 200;
 /** Failed looks at a run, for about a minute; after that it is left to the sweeper. */
@@ -47,7 +47,7 @@ export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
       before,
     );
     for (const { attempt, rounds } of sightings) {
-      if (rounds < (attempt.heardAt === 0 ? 1 : HEARD_ROUNDS)) continue;
+      if (rounds < (attempt.heartbeatAt === 0 ? 1 : HEARTBEAT_ROUNDS)) continue;
       const { activityId } = attempt;
       logger.warn({ runId, activityId }, 'no worker has an attempt that was given to one');
       await workflows.retry(attempt);
@@ -92,11 +92,11 @@ interface Sighting {
   rounds: number;
 }
 
-/** Counts sightings; leaves out attempts whose worker was heard of since. Pure. */
+/** Counts sightings; leaves out attempts whose worker has sent a heartbeat since. Pure. */
 function see(unseen: readonly StartedAttempt[], before: readonly Sighting[] = []): Sighting[] {
   return unseen.flatMap((attempt) => {
     const last = before.find((sighting) => sighting.attempt.id === attempt.id);
-    if (last !== undefined && last.attempt.heardAt !== attempt.heardAt) return [];
+    if (last !== undefined && last.attempt.heartbeatAt !== attempt.heartbeatAt) return [];
     return [{ attempt, rounds: last === undefined ? 0 : last.rounds + 1 }];
   });
 }

@@ -30,7 +30,7 @@ export interface StartedAttempt {
   runId: string;
   activityId: string;
   /** Time of the last heartbeat since its start, ms by Temporal's clock; 0 without one. */
-  heardAt: number;
+  heartbeatAt: number;
 }
 
 const STARTED = 2;
@@ -51,13 +51,13 @@ export function toLook({
     state: isRunning ? 'running' : 'closed',
     isAtWork: status.name === 'PAUSED' || activities.length > 0 || raw.pendingWorkflowTask != null,
     started: pending.map(({ activityId, attempt, lastHeartbeatTime, lastStartedTime }) => {
-      const heardAt = toMs(lastHeartbeatTime);
+      const heartbeatAt = toMs(lastHeartbeatTime);
       return {
         workflowId,
         runId,
         activityId: activityId ?? '',
         id: attemptIdOf(runId, activityId ?? '', attempt ?? 1),
-        heardAt: heardAt > toMs(lastStartedTime) ? heardAt : 0,
+        heartbeatAt: heartbeatAt > toMs(lastStartedTime) ? heartbeatAt : 0,
       };
     }),
     children: (raw.pendingChildren ?? []).flatMap((child) => {

@@ -91,7 +91,7 @@ export type Look = <Reply>(
 /** A change that loses every race fails after this many tries. */
 const MOST_TRIES = 50;
 /** After this many tries, a change pauses before the next. */
-const HASTY_TRIES = 3;
+const IMMEDIATE_TRIES = 3;
 const MOST_PAUSE_MS = 20;
 /** A read is kept for this long. */
 const KEPT_MS = 100;
@@ -247,7 +247,7 @@ export async function untilDone<Done>(
   for (let tries = 1; tries <= mostTries; tries += 1) {
     const done = await attempt();
     if (done !== undefined) return done;
-    if (tries >= HASTY_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
+    if (tries >= IMMEDIATE_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
   }
   throw new Error('other changes were always first');
 }

@@ -4,7 +4,7 @@ import type { Leases, StopNote } from '../../store/contract/leases.js';
 /** Each process measures them by its own monotonic clock. */
 export type LeaseTimes = Pick<
   Times,
-  'leaseMs' | 'renewMs' | 'unwellMs' | 'graceMs' | 'unseenMs' | 'patientMs'
+  'leaseMs' | 'renewMs' | 'unresponsiveMs' | 'graceMs' | 'unseenMs' | 'patientMs'
 >;
 
 /** Milliseconds of a clock that never steps back and that all threads of the process share. */
@@ -105,12 +105,12 @@ export function createRenewals(options: RenewalOptions): { turn: () => Promise<v
       still = seen === ticks ? still + 1 : 0;
       hung = still > 0 && pulse.isRunning() ? hung + 1 : 0;
       ticks = seen;
-      if (hung * times.renewMs >= 2 * times.unwellMs) onHung(pulse.suspect());
-      const isHeldUp = hung * times.renewMs >= times.unwellMs;
+      if (hung * times.renewMs >= 2 * times.unresponsiveMs) onHung(pulse.suspect());
+      const isHeldUp = hung * times.renewMs >= times.unresponsiveMs;
       if (isHeldUp && !isBlamed) blame().catch(() => undefined);
       isBlamed = isHeldUp;
       const isWell =
-        still * times.renewMs < times.unwellMs && pulse.unansweredMs() < times.unwellMs;
+        still * times.renewMs < times.unresponsiveMs && pulse.unansweredMs() < times.unresponsiveMs;
       if (!isWell || isRenewing) return;
       isRenewing = true;
       try {

@@ -58,7 +58,7 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
         signal: AbortSignal.any([signal, silence.signal]),
       });
       if (response.body === null) return;
-      const heard = new TransformStream<Uint8Array, Uint8Array>({
+      const watched = new TransformStream<Uint8Array, Uint8Array>({
         transform: (bytes, controller) => {
           clearTimeout(timer);
           timer = beat();
@@ -66,12 +66,12 @@ export class HttpRemoteAgentTransport implements RemoteAgentTransport {
         },
       });
       const events = response.body
-        .pipeThrough(heard)
+        .pipeThrough(watched)
         .pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>)
         .pipeThrough(new EventSourceParserStream({ maxBufferSize: LIMITS.remoteEventChars }));
       for await (const { id, data } of events) {
         const event = parseStreamEvent(data);
-        // Of a type that only a later version knows.
+        // Only a later version knows the type of this event.
         if (event === undefined) continue;
         const sequence = Number(id);
         yield { ...(Number.isSafeInteger(sequence) && { id: sequence }), event };

@@ -49,8 +49,8 @@ export function isStalled(
   { status, stream, updatedAt, waitsUntil = 0 }: Standing,
   now: number,
 ): boolean {
-  const heard = Math.max(updatedAt, waitsUntil);
-  return !isTerminal(status) && stream === 'active' && now - heard > LIMITS.stalledMs;
+  const lastSign = Math.max(updatedAt, waitsUntil);
+  return !isTerminal(status) && stream === 'active' && now - lastSign > LIMITS.stalledMs;
 }
 
 export function isUncontinued({

@@ -24,7 +24,7 @@ import { storedCall, storedRecord } from '../support/stored-record.js';
 const HELIX_TIMES = JSON.stringify({
   unseenMs: 1_000,
   patientMs: 3_000,
-  unwellMs: 2_400,
+  unresponsiveMs: 2_400,
   workflowTaskMs: 2_000,
 } satisfies Partial<Times>);
 /** Far below the 90 s of heartbeats; a take-over by lease takes 1.8 s on an idle machine. */

@@ -10,9 +10,9 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-const attempt = (id: string, heardAt = 0): StartedAttempt => ({
+const attempt = (id: string, heartbeatAt = 0): StartedAttempt => ({
   id,
-  heardAt,
+  heartbeatAt,
   workflowId: `run:of-${id}`,
   runId: 'execution',
   activityId: `activity-${id}`,

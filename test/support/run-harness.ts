@@ -96,7 +96,7 @@ async function startShared(): Promise<Shared> {
   installRuntime();
   const [stores, taskQueue, agents] = [createTestStores(), newTaskQueue(), new AgentRegistry()];
   // Later files of the process may block its main thread for longer than a worker may.
-  const times = { ...TIMES, unwellMs: 10 * 60_000 };
+  const times = { ...TIMES, unresponsiveMs: 10 * 60_000 };
   const { stop } = await startWorkerOf({ stores, taskQueue, agents, times });
   atEndOfRun(async () => {
     await stop();
