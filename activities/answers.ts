@@ -93,9 +93,8 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
         const wanted = { sessionId, toolCallId, byMs, by, approvalId, inputHash };
         const result = await answers.extendDeadline({ ...wanted, via: 'temporal' });
         if (result.kind !== 'extended') throw toAnswerError(result.kind);
-        const { deadline, dueInMs } = result;
         logger.info({ sessionId, toolCallId, byMs }, 'a deadline was extended');
-        return { kind: 'extended', deadline, nextDueMs: dueInMs };
+        return { kind: 'extended', deadline: result.deadline };
       }),
   };
 }

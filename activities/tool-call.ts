@@ -38,7 +38,8 @@ const SLOT_WAIT_MS = 20_000;
 /** Back-off of a call without a slot; a call that waits at the server costs nothing. */
 const BUSY_RETRY = { firstMs: 5_000, mostMs: 30_000 };
 
-const DEFAULT_TOOL_SLOTS: SlotLimits = { total: 200, perUser: 50 };
+/** Concurrent tool executions of one process, separate from its model calls. */
+export const TOOL_SLOTS: SlotLimits = { total: 200, perUser: 50 };
 
 /** A call that may execute. */
 interface PermittedCall {
@@ -64,7 +65,7 @@ export type ToolCall = (
 
 /** Executes a call: Redis gives permission, the tool runs, and its one result settles the call. */
 export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
-  const { store, streamManager, logger, middleware = [], toolSlots = DEFAULT_TOOL_SLOTS } = deps;
+  const { store, streamManager, logger, middleware = [], toolSlots = TOOL_SLOTS } = deps;
   const slots = createFairSlots(toolSlots);
 
   return async (asked, attempt, limitMs) => {

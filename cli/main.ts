@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { nodeFault } from './node-version.js';
 
-// From dist/cli, in the package and in a clone alike.
+// The path starts in dist/cli, in the package and in a clone alike.
 const file = new URL('../../package.json', import.meta.url);
 const { version, engines } = JSON.parse(readFileSync(file, 'utf8')) as {
   version: string;

@@ -59,7 +59,7 @@ export function defineAgent<
   const { mcpServers: servers, ...own } = config;
   if (servers === undefined) return define(own as typeof config);
   assertSettings(McpField, { mcpServers: servers }, { agent: config.name });
-  // Not a spread: what is no list is refused with the other fields.
+  // `concat` also takes a value that is no list, which `define` refuses with the other fields.
   const toolSources = ([mcpServers(servers)] as ToolSource[]).concat(own.toolSources ?? []);
   return define({ ...(own as typeof config), toolSources });
 }

@@ -201,7 +201,7 @@ export interface ExtendRef extends OperatorTarget {
   byMs: number;
 }
 
-export type ExtendOutcome = { kind: 'extended'; deadline: number; nextDueMs: number } | Refused;
+export type ExtendOutcome = { kind: 'extended'; deadline: number } | Refused;
 
 export interface RunActivities {
   /** One model call: claim, stream, commit. */

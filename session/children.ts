@@ -77,7 +77,6 @@ export function beginChild(
       part: parent,
       runId: parentRunId,
       toolCallId,
-      rootRun: top.run.id,
       ...(isOverLimit && { isOverLimit }),
     },
   };

@@ -1,3 +1,4 @@
+import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type RunError, type TerminalStatus } from '../protocol/run.js';
 import type { Row } from '../protocol/rows.js';
 import type { Stored } from './input.js';
@@ -23,9 +24,6 @@ const ABORTED: RunError = {
   message: 'The run was aborted.',
   retryable: false,
 };
-
-/** Results up to this size are stored in rows and chunks; larger ones are referenced. */
-const INLINE_BYTES = 64 * 1024;
 
 /**
  * Ends a run: run, session and stream become terminal together, and expiry is armed. Active sub-agents end with it. A
@@ -110,7 +108,9 @@ function outputOf(session: Session): Record<string, string | undefined> | undefi
   const { outputRef } = session.existing.run;
   if (outputRef === undefined) return undefined;
   const text = session.tree.conversation.results.get(outputRef) ?? 'null';
-  return text.length > INLINE_BYTES ? { outputRef: JSON.stringify(outputRef) } : { output: text };
+  return text.length > LIMITS.inlineResultBytes
+    ? { outputRef: JSON.stringify(outputRef) }
+    : { output: text };
 }
 
 /** Ends sub-agents, the deepest first. */

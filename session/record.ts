@@ -59,7 +59,7 @@ export interface SessionRecord {
   /** Time at which the keys expire. */
   expires?: number;
   /** For a sub-agent's session: the call that it carries out, and the conversation's run. */
-  parent?: { part: string; runId: string; toolCallId: string; rootRun: string; isOverLimit?: true };
+  parent?: { part: string; runId: string; toolCallId: string; isOverLimit?: true };
   /** Released runs of sub-agents that have not continued yet, by part. */
   wakes: Record<string, Resumption & { runId: string }>;
 }

@@ -11,8 +11,14 @@ import {
   type WorkerPlugin,
   type ActivityInterceptorsFactory,
 } from '@temporalio/worker';
-import { createActivities, createToolHost, type ActivityDeps } from '../activities/index.js';
+import {
+  createActivities,
+  createToolHost,
+  type ActivityDeps,
+  type ActivityLogger,
+} from '../activities/index.js';
 import { createOwnerLookup } from '../activities/run-agent.js';
+import { TOOL_SLOTS } from '../activities/tool-call.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { createFindClosed, createSweep, startSweeper } from '../runs/sweep.js';
 import { createRelease } from '../runs/agent-pauses.js';
@@ -39,13 +45,10 @@ import {
   type DeploymentConnection,
   type WorkerVersioning,
 } from './versioning.js';
-import { TOOL_SLOTS, toEagerSlots, toSettings, toSlots } from './worker-settings.js';
+import { toEagerSlots, toSettings, toSlots } from './worker-settings.js';
 import { addAgentRun, withWorkflows, type WorkflowSource } from './workflow-source.js';
 
-export interface WorkerLogger {
-  info: (fields: object, message: string) => void;
-  warn: (fields: object, message: string) => void;
-}
+export type WorkerLogger = ActivityLogger;
 
 export interface AgentPluginOptions extends Pick<ActivityDeps, 'fileHosts'> {
   /** The agents that runs on this task queue can use. */

@@ -1,3 +1,4 @@
+import type { ActivityLogger } from '../activities/index.js';
 import type { Lease } from '../activities/lease.js';
 import type { RunMeter } from '../protocol/telemetry.js';
 import type { Times } from '../protocol/limits.js';
@@ -22,8 +23,5 @@ export interface LivenessDeps {
   namespace: string;
   unansweredMs: (() => number) | undefined;
   times?: Times | undefined;
-  logger: {
-    info: (fields: object, message: string) => void;
-    warn: (fields: object, message: string) => void;
-  };
+  logger: ActivityLogger;
 }

@@ -70,14 +70,6 @@ export function toEagerSlots(
   return isOurs && !isOff ? modelSlots : undefined;
 }
 
-/** Tools of one process, separate from its model calls. */
-export const TOOL_SLOTS = {
-  /** Concurrent executions. */
-  total: 200,
-  /** Concurrent executions for one user. */
-  perUser: 50,
-} as const;
-
 /**
  * Calls that a process accepts per slot: besides the executed ones, it holds those of users who
  * have used up their share, so that they do not block other users.

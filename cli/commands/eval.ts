@@ -1,6 +1,7 @@
+import { writeFile } from 'node:fs/promises';
 import type { CaseReport, LaneReport } from '../../testing/eval/index.js';
 import type { Cli } from '../cli.js';
-import { EXIT } from '../failure.js';
+import { EXIT, wrongUsage } from '../failure.js';
 import { OUTPUT_FORMATS } from '../output/output.js';
 import { shownText } from '../output/shown-text.js';
 import { parseNames } from '../parse-values.js';
@@ -43,11 +44,20 @@ export function addEvalCommands(program: ApiCommand): void {
     .argument('<session>', 'id of the conversation')
     .option('--out <file>', 'where it is written, also -o; default: it is printed')
     .act(async ({ options: { out }, api }: Work<{ out?: string }>, id: string) => {
-      const session = await readSession(api, id, { hidden: true });
-      const { record } = await import('../eval/record.js');
-      const text = await record({ name: id, session, file: out, now: cli.now() });
-      if (out === undefined) cli.terminal.print(text.trimEnd());
-      else cli.terminal.note(`${id} is in ${out}. Look at it before you share it.`);
+      const { agent, run, messages } = await readSession(api, id, { hidden: true });
+      const { toCase } = await import('../../testing/eval/index.js');
+      const facts = { name: id, agent, status: run.status, now: new Date(cli.now()), messages };
+      let text: string;
+      try {
+        text = JSON.stringify(toCase(facts), null, 2);
+      } catch (error) {
+        throw wrongUsage(`${id}: ${error instanceof Error ? error.message : String(error)}.`);
+      }
+      if (out === undefined) cli.terminal.print(text);
+      else {
+        await writeFile(out, `${text}\n`);
+        cli.terminal.note(`${id} is in ${out}. Look at it before you share it.`);
+      }
     });
   noun
     .command('run')

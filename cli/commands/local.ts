@@ -13,7 +13,7 @@ interface Launcher {
   startAlone: (role: 'api' | 'worker', options: { file: string | undefined }) => Promise<number>;
 }
 
-/** From dist/cli/commands, in the package and in a clone alike. */
+/** The path starts in dist/cli/commands, in the package and in a clone alike. */
 const LAUNCHER = new URL('../../../scripts/start/own-agents.mjs', import.meta.url).href;
 const WRITER = new URL('../../../templates/write-app.mjs', import.meta.url).href;
 

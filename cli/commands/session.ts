@@ -6,7 +6,7 @@ import { shownJson, shownText } from '../output/shown-text.js';
 import { confirm } from '../terminal.js';
 import { YES, type ConsentOptions, type Work, type ApiCommand } from './api-command.js';
 
-export type Session = OperatorSession<RecordedMessage>;
+type Session = OperatorSession<RecordedMessage>;
 type Part = RecordedMessage['parts'][number] & { filename?: string };
 
 const PAGE = 100;

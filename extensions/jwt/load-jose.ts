@@ -2,7 +2,8 @@ import type * as jose from 'jose';
 import { orMissing } from '../../protocol/errors.js';
 
 /**
- * Loads `jose`. Apart from the entry, whose declarations must not name a package that may be missing.
+ * Loads `jose`. This function is outside of the entry, whose declarations must not name a package
+ * that may be missing.
  *
  * @throws MissingPackageError
  */

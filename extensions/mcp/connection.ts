@@ -9,7 +9,8 @@ import { CONNECT_MS, openMcpServer, orAborted, type Opened } from './open-server
 import { createRedact } from './secrets.js';
 import type { McpServer } from './servers.js';
 
-const CALL_MS = 60_000;
+/** Time limit of a call without one of its own. */
+export const CALL_MS = 60_000;
 /** The SDK's time-outs are this much longer, so that the runtime's own limits end a request first. */
 const LATER_MS = 30_000;
 const TRIES = 3;

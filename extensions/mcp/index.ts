@@ -7,7 +7,7 @@ import {
   type ToolHost,
   type ToolSource,
 } from '../../agents/index.js';
-import { connectionsOf, type McpAnswer, type McpConnections } from './connection.js';
+import { CALL_MS, connectionsOf, type McpAnswer, type McpConnections } from './connection.js';
 import { McpError } from './errors.js';
 import {
   permissionOf,
@@ -87,7 +87,6 @@ async function listTools(
   return withinBounds(lists.flat(), logger);
 }
 
-const CALL_MS = 60_000;
 const ERROR_CHARS = 2_000;
 
 /** The server validates its inputs; workers do not execute schemas of foreign servers. */

@@ -119,8 +119,6 @@ export interface SessionRecord {
   activeSnapshotTurn?: number;
   /** Version of the agent's own state; 0 until it is first saved. */
   stateVersion: number;
-  /** Version of the state when the turn began; present once the turn's first step is committed. */
-  turnStateVersion?: number;
   /** Usage of the newest run. */
   usage?: RunUsage;
   /** Why the model ended its newest committed reply of this run. */

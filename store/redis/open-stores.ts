@@ -42,9 +42,8 @@ export interface ConnectionOptions extends RedisStoreOptions {
 }
 
 /**
- * Both stores on one Redis, with one connection for commands and one for subscriptions. Connects in
- * the background; `ping` resolves once Redis answers. The process announces itself in Redis until
- * `close`.
+ * Creates both stores on one Redis, with connections for commands, for large reads and for
+ * subscriptions. They connect in the background; `ping` resolves once Redis answers.
  *
  * @example
  * import { createRedisStores } from 'helix-temporal/store-redis';

@@ -89,7 +89,6 @@ export function toRecord(session: Session, now: number): SessionRecord | undefin
     }),
     queued: record.queue.length,
     stateVersion: state.version,
-    ...(turn.stateVersion !== undefined && { turnStateVersion: turn.stateVersion }),
     checkpointId: checkpoint?.id,
     ...(run.deadline !== undefined && { deadline: run.deadline }),
     ...(run.waitsUntil !== undefined && { waitsUntil: run.waitsUntil }),
