@@ -49,7 +49,7 @@ const REGISTER_MS = 5_000;
 const CLOSE_MS = 1_000;
 
 export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
-  const { leases, id, times, logger } = options;
+  const { leases, id, times, unansweredMs, logger } = options;
   const entries = new Map<string, Entry>();
   // Not an EventEmitter: users choose session ids, and `error` would be one.
   const stopped = new Map<string, Set<(runId: string) => void>>();
@@ -172,10 +172,13 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
         if (listeners.size === 0 && stopped.get(sessionId) === listeners) stopped.delete(sessionId);
       };
     },
-    isHeld: () =>
-      newest === undefined
+    isHeld: () => {
+      // Renewals stop while writes are not answered, so an attempt begun now might be seen by no judge.
+      if (unansweredMs() >= times.unwellMs) return false;
+      return newest === undefined
         ? monotonicMs() - (startedAt ?? 0) < STARTING_MS
-        : renewedWithin(UNHELD_MS),
+        : renewedWithin(UNHELD_MS);
+    },
     begin,
     load: () => begin().load(),
     start: () => begin().run(),

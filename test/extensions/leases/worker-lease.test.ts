@@ -28,6 +28,7 @@ function open(
   thread?: LeaseThread,
   isStarted = true,
   more: Partial<Leases> = {},
+  unansweredMs = () => 0,
 ): { leases: Leases; lease: WorkerLease } {
   const leases = createMemoryStores().store.leases?.of('n');
   if (leases === undefined) throw new Error('the store in memory has leases');
@@ -36,7 +37,7 @@ function open(
     namespace: 'n',
     id: 'w',
     times: { ...TIMES, renewMs: 20 },
-    unansweredMs: () => 0,
+    unansweredMs,
     logger: { warn: () => undefined },
   });
   opened.push(lease);
@@ -196,6 +197,14 @@ it('a stop of a conversation that this worker does not execute changes nothing, 
   await until('it is renewed', async () => (await leases.look('w')).leftMs > 0);
   expect(heard.slice(gone)).toEqual([]);
   expect(lease.isHeld()).toBe(true);
+});
+
+it('accepts no attempt once its writes are unanswered for so long that it is not renewed', () => {
+  let unansweredMs = TIMES.unwellMs - 1;
+  const { lease } = open(undefined, true, {}, () => unansweredMs);
+  expect(lease.isHeld()).toBe(true);
+  unansweredMs = TIMES.unwellMs;
+  expect(lease.isHeld()).toBe(false);
 });
 
 it('another thread renews the lease', async () => {
