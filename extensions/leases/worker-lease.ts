@@ -174,7 +174,7 @@ export function createWorkerLease(options: WorkerLeaseOptions): WorkerLease {
     },
     isHeld: () => {
       // Renewals stop while writes are not answered, so an attempt begun now might be seen by no judge.
-      if (unansweredMs() >= times.unwellMs) return false;
+      if (unansweredMs() >= times.unresponsiveMs) return false;
       return newest === undefined
         ? monotonicMs() - (startedAt ?? 0) < STARTING_MS
         : renewedWithin(UNHELD_MS);

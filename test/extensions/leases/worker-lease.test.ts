@@ -200,10 +200,10 @@ it('a stop of a conversation that this worker does not execute changes nothing, 
 });
 
 it('accepts no attempt once its writes are unanswered for so long that it is not renewed', () => {
-  let unansweredMs = TIMES.unwellMs - 1;
+  let unansweredMs = TIMES.unresponsiveMs - 1;
   const { lease } = open(undefined, true, {}, () => unansweredMs);
   expect(lease.isHeld()).toBe(true);
-  unansweredMs = TIMES.unwellMs;
+  unansweredMs = TIMES.unresponsiveMs;
   expect(lease.isHeld()).toBe(false);
 });
 
