@@ -21,6 +21,7 @@ import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
 import { createTestStores, lateBound, type TestStores } from './test-stores.js';
 import { until } from './until.js';
+import { calledRuns } from '../../extensions/called-runs/index.js';
 import { leases, type BegunLease } from '../../extensions/leases/index.js';
 import { notices } from '../../extensions/notify/index.js';
 
@@ -155,7 +156,7 @@ async function startWorkerOf({
     stores,
     times,
     ...slots,
-    extensions: [leases(lease), notices(receivers && { receivers })],
+    extensions: [calledRuns(), leases(lease), notices(receivers && { receivers })],
     // Tests sweep by hand.
     sweep: false,
     workflows: { bundlePath },
