@@ -124,6 +124,8 @@ describe('bodies in flight', () => {
     const slow = await sendMost(server, 'ann');
     expect(await post('ann')).toBe(429);
     expect(await post('bob')).toBe(400);
+    const file = { ...as('ann'), 'content-type': 'image/png' };
+    expect((await server.post('/api/chat/s1/files', body, file)).status).toBe(429);
     slow.send(body.slice(-1));
     expect((await slow.reply).status).toBe(400);
     expect(await post('ann')).toBe(400);

@@ -50,7 +50,8 @@ async function start(
     const headers = { 'idempotency-key': 'k1', 'x-user': user };
     const url = `http://127.0.0.1:${String(port)}/act${query}`;
     const reply = await fetch(url, { method: method.toUpperCase(), headers });
-    const named = ['x-session-id', 'x-run-id'].map((name) => reply.headers.get(name));
+    const names = ['x-session-id', 'x-run-id', 'cache-control'];
+    const named = names.map((name) => reply.headers.get(name));
     return [reply.status, (await reply.json()) as object, ...named];
   };
 }
@@ -72,15 +73,15 @@ it('a request that takes longer than its claim is not carried out a second time 
     return Promise.race([second, Promise.resolve(undefined)]);
   });
   finish?.();
-  expect(await second).toEqual([409, { code: 'idempotency_conflict' }, null, null]);
+  expect(await second).toEqual([409, { code: 'idempotency_conflict' }, null, null, null]);
   expect(count).toBe(1);
   expect((await first)[0]).toBe(201);
 });
 
-it('a reply that is given again names the session and the run', async () => {
+it('a reply that is given again names the session and the run, and is not cached', async () => {
   const send = await start(() => Promise.resolve());
   const first = await send();
-  expect(first).toEqual([201, { done: true }, 's1', 's1:1-a']);
+  expect(first).toEqual([201, { done: true }, 's1', 's1:1-a', 'no-store']);
   expect(await send()).toEqual(first);
 });
 
@@ -104,7 +105,7 @@ it('what is kept of an erasure names neither the conversation nor who asked', as
   const erased = { sessionId: 's1', by: 'ann', complete: true };
   const send = await start(() => Promise.resolve(), { method: 'delete', body: erased });
   expect((await send())[1]).toEqual(erased);
-  expect(await send()).toEqual([201, { complete: true }, null, null]);
+  expect(await send()).toEqual([201, { complete: true }, null, null, 'no-store']);
 });
 
 it('an erasure that is not complete is carried out again, and one that is complete is not', async () => {

@@ -34,11 +34,10 @@ describe('the payload codec', () => {
     const codec = createPayloadCodec([key('a')]);
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
-        const plain = toPayload({ value, canary: CANARY });
-        const [encrypted = {}] = await codec.encode([plain]);
-        expect(bytesOf(encrypted)).not.toContain(CANARY);
-        const [decoded = {}] = await codec.decode([encrypted]);
-        expect(bytesOf(decoded)).toBe(bytesOf(plain));
+        const plain = Array.from({ length: 3 }, () => toPayload({ value, canary: CANARY }));
+        const encrypted = await codec.encode(plain);
+        expect(encrypted.map(bytesOf).join()).not.toContain(CANARY);
+        expect((await codec.decode(encrypted)).map(bytesOf)).toEqual(plain.map(bytesOf));
       }),
       { numRuns: 50 },
     );

@@ -99,6 +99,7 @@ describe('a file', () => {
     expect(Object.fromEntries(served.headers)).toMatchObject({
       'content-type': 'image/png',
       'content-length': String(PNG.length),
+      'cache-control': 'private, no-cache',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
       'content-disposition': `inline; filename="dot.png"; filename*=UTF-8''dot.png`,
@@ -186,7 +187,7 @@ describe('a part of a file', () => {
   const content = Buffer.from(Array.from({ length: 600_000 }, (_, at) => at % 251));
   it.each([
     ['bytes=0-0', 206, 0, 1],
-    ['bytes=262143-262145', 206, 262_143, 262_146],
+    ['bytes=1-262145', 206, 1, 262_146],
     ['bytes=-5', 206, 599_995, 600_000],
     ['bytes=599999-', 206, 599_999, 600_000],
     ['bytes=0-1,5-6', 200, 0, 600_000],
@@ -233,6 +234,7 @@ describe('what is refused', () => {
   it('a file that is too large, empty, or of another type', async () => {
     await api.close();
     await open({ files: { maxBytes: 1000, types: ['image/*'] } });
+    await uploaded(Buffer.concat([PNG], 1000));
     expect(await refusalOf(await upload(Buffer.alloc(1001)))).toEqual([413, 'body_too_large']);
     const sent = new Blob([PNG, Buffer.alloc(2000)]).stream();
     const streamed = { method: 'POST', body: sent, duplex: 'half' } as RequestInit;

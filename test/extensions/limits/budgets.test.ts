@@ -104,7 +104,7 @@ describe('budgets', () => {
   ])('no run begins once the budget of %s is spent', async (_, budgets, detail) => {
     const runs = executorWith(budgets);
     expect(await say(runs)).toMatchObject({ kind: 'begun' });
-    await spend(1.01);
+    await spend(1);
     const error = await say(runs).catch((reason: unknown) => reason as { detail?: object });
     expect(error).toMatchObject(refused(detail));
     // The detail holds no more: users may not learn their tenant's budget.

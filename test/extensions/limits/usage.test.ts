@@ -10,6 +10,7 @@ async function startFor(caller: Partial<Identity>): Promise<ApiServer> {
   const { store, streamManager } = createMemoryStores();
   for (const [owner, tenant, model] of [
     ['ann', 'acme', 'fast'],
+    ['ann', 'acme', 'fast'],
     ['ann', 'acme', 'slow'],
     ['bob', 'acme', 'fast'],
     ['eve', 'other', 'fast'],
@@ -38,15 +39,15 @@ describe('usage over HTTP', () => {
     const [status, { usage }] = await read();
     expect([status, usage.length]).toEqual([200, 3]);
     expect((await read('?by=owner'))[1].usage).toEqual([
-      { owner: 'ann', runs: 2, inputTokens: 20, outputTokens: 10, costMicroUsd: 14 },
+      { owner: 'ann', runs: 3, inputTokens: 30, outputTokens: 15, costMicroUsd: 21 },
       { owner: 'bob', runs: 1, inputTokens: 10, outputTokens: 5, costMicroUsd: 7 },
     ]);
     expect((await read('?by=model'))[1].usage).toMatchObject([
-      { model: 'fast', runs: 2 },
+      { model: 'fast', runs: 3 },
       { model: 'slow', runs: 1 },
     ]);
     expect((await read('?by=tenant,model'))[1].usage).toMatchObject([
-      { tenant: 'acme', model: 'fast', runs: 2 },
+      { tenant: 'acme', model: 'fast', runs: 3 },
       { tenant: 'acme', model: 'slow', runs: 1 },
     ]);
   });

@@ -247,7 +247,7 @@ describe('the schedule of a wait', () => {
     expect(last.due).toEqual([{ stage: 'reminder', atMs: 105 * MINUTE }]);
     // The run settles the call at its deadline; the schedule looks right after it.
     expect(last.againMs).toBe(15 * MINUTE + 5_000);
-    expect(lookAtSchedule(schedule, 105 * MINUTE, 3 * HOUR).due).toEqual([]);
+    expect(lookAtSchedule(schedule, 105 * MINUTE, 2 * DAY).due).toEqual([]);
   });
 
   it('after an outage only the newest reminder is due, beside the escalation', () => {

@@ -10,13 +10,18 @@ import type { Delivery, Notice } from '../../../protocol/notices.js';
 import { startOnMemory } from '../../api/api-server.js';
 import { FAKE_DELIVERIES } from '../../api/fake-deliveries.js';
 
+interface Started {
+  args: [Delivery];
+  workflowIdReusePolicy: string;
+}
+
 it('the receiver that did not take a notice is not notified of it, the others are', async () => {
   const begun: string[] = [];
   const client = {
     connection: { withDeadline: (_: unknown, work: () => Promise<unknown>) => work() },
     workflow: {
-      start: async (_: string, { args: [delivery] }: { args: [Delivery] }) => {
-        begun.push(delivery.receiver);
+      start: async (_: string, { args: [delivery], workflowIdReusePolicy }: Started) => {
+        begun.push(`${delivery.receiver} ${workflowIdReusePolicy}`);
       },
     },
   };
@@ -31,7 +36,8 @@ it('the receiver that did not take a notice is not notified of it, the others ar
     toNotifySettings({ receivers }),
   );
   await announce({ id: 'msg_1', type: 'delivery.failed', at: 1, receiver: 'one' });
-  expect(begun).toEqual(['two']);
+  // A retry after a lost reply must not deliver a notice again that was delivered.
+  expect(begun).toEqual(['two REJECT_DUPLICATE']);
 });
 
 it('others are notified of a delivery that failed, which is counted', async () => {
@@ -60,7 +66,12 @@ describe('an attempt to deliver', () => {
   const spec = { toolCallId: 'c1', toolName: 'pay', kind: 'approval', input: 5, runId: 's:1-a' };
 
   /** Makes one attempt; returns its message or its failure, and what was counted. */
-  async function attempt(about: Partial<Notice>, call: object = {}, refusal?: Error) {
+  async function attempt(
+    about: Partial<Notice>,
+    call: object = {},
+    refusal?: Error,
+    { includeInput = true } = {},
+  ) {
     const counted: object[] = [];
     let sent: Message | undefined;
     const send = createSend({
@@ -73,7 +84,7 @@ describe('an attempt to deliver', () => {
           if (refusal !== undefined) throw refusal;
         },
       },
-      settings,
+      settings: { ...settings, includeInput },
       meter: (event) => void counted.push(event),
       times: undefined,
     });
@@ -97,6 +108,8 @@ describe('an attempt to deliver', () => {
     expect((await attempt({ ...asked, runId: 's:2-b' })).sent).not.toHaveProperty('input');
     const decided = await attempt(asked, { decision: { approved: true, at: 1 } });
     expect([decided.sent?.input, decided.sent?.decideUrl]).toEqual([5, undefined]);
+    const discreet = await attempt(asked, {}, undefined, { includeInput: false });
+    expect(Object.keys(discreet.sent ?? {})).not.toContain('input');
     // In another tenant the approver's user id may be another person's.
     expect((await attempt({ ...asked, tenant: 'acme' })).sent?.decideUrl).toBeUndefined();
   });

@@ -223,20 +223,32 @@ describe('a firing', () => {
   });
 });
 
-it.concurrent('of a tenant that has as many as it may is refused', async () => {
+/** Schedules over a client that lists 100 of the tenant `t`, and describes what `describe` gives. */
+function ofTenantT(describe: (all: object[]) => Promise<unknown>): Schedules {
   const about = { tenant: 't', name: 'n' };
   const state = { paused: false };
   const info = { nextActionTimes: [], recentActions: [] };
-  const all = Array.from({ length: 100 }, () => ({ memo: { about }, state, info }));
-  const none = (): Promise<never> => Promise.reject(new ScheduleNotFoundError('', ''));
+  const all = Array.from({ length: 100 }, () => ({ memo: { about }, state, info, action: {} }));
   const client = {
     connection: { withDeadline: (_: number, work: () => Promise<unknown>) => work() },
-    schedule: { list: () => all, getHandle: () => ({ describe: none }) },
+    schedule: { list: () => all, getHandle: () => ({ describe: () => describe(all) }) },
   } as unknown as Client;
+  return createSchedules({ client });
+}
+
+it.concurrent('of a tenant that has as many as it may is refused', async () => {
+  const none = (): Promise<never> => Promise.reject(new ScheduleNotFoundError('', ''));
   const input = { name: 'm', agent: 'a', message: 'x', owner: 'o', by: 'o', timeZone: 'UTC' };
   const policies = { cron: '@daily', overlap: 'skip', whenBusy: 'skip' } as const;
-  const created = createSchedules({ client }).create({ ...input, ...policies, tenant: 't' });
+  const created = ofTenantT(none).create({ ...input, ...policies, tenant: 't' });
   await expect(created).rejects.toMatchObject({ code: 'quota_exceeded' });
+});
+
+it.concurrent('whose memo names another tenant is not shown, whatever its id is', async () => {
+  const found = ofTenantT((all) => Promise.resolve(all[0]));
+  expect(await found.read('t', 'n')).toMatchObject({ name: 'n' });
+  expect(await found.read('u', 'n')).toBeUndefined();
+  expect(await found.list('u')).toEqual([]);
 });
 
 describe('a schedule', () => {
