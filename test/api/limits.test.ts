@@ -125,7 +125,10 @@ describe('bodies in flight', () => {
     expect(await post('ann')).toBe(429);
     expect(await post('bob')).toBe(400);
     const file = { ...as('ann'), 'content-type': 'image/png' };
-    expect((await server.post('/api/chat/s1/files', body, file)).status).toBe(429);
+    const refused = await server.post('/api/chat/s1/files', body, file);
+    expect(refused.status).toBe(429);
+    const { 'retry-after': wait, 'cache-control': cached } = Object.fromEntries(refused.headers);
+    expect([wait, cached]).toEqual(['1', 'no-store']);
     slow.send(body.slice(-1));
     expect((await slow.reply).status).toBe(400);
     expect(await post('ann')).toBe(400);

@@ -133,13 +133,16 @@ describe('pipeToExpress', () => {
   });
 
   it('the socket is cut when the frames break off, so half a reply does not look complete', async () => {
-    const { port, settled } = await startPipe(async function* () {
+    const meter = { open: 0, writes: 0, characters: 0 };
+    const frames = async function* () {
       yield await Promise.resolve('data: 1\n\n');
       throw new Error('the log broke off');
-    });
+    };
+    const { port, settled } = await startPipe(frames, { meter });
     const response = await read(port);
     await expect(response.text()).rejects.toThrow();
     expect(await settled).toEqual(new Error('the log broke off'));
+    expect(meter).toEqual({ open: 0, writes: 1, characters: 9 });
   });
 
   it('a reply that breaks off says so and ends, since many proxies do not pass a cut on', async () => {

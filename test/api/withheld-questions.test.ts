@@ -141,6 +141,10 @@ it('each list of what waits gives what an answer names', async () => {
     }
     const extended = await api.post(`/api/${path}/extend`, { byMs: 1_000 }, {});
     expect(await extended.json()).toMatchObject({ code: 'not_pending', detail: { waiting } });
+    // Whoever may approve may also extend.
+    const shown = { byMs: 1_000, approvalId: `${runId}::c1`, inputHash };
+    const allowed = await api.post(`/api/${path}/extend`, shown, {});
+    expect(await allowed.json()).toMatchObject({ code: 'no_deadline' });
   }
   const submit = { sessionId: 'mine', kind: 'approval-response', toolCallId: 'c1', approved: true };
   expect((await api.post('/api/agent/submit-tool-result', submit, {})).status).toBe(409);
@@ -172,4 +176,18 @@ it('the stream of the agent server marks what its reader may not decide', async 
     expect(text).toContain('tool_approval_request');
     expect([role, text.includes('"mayDecide":false')]).toEqual([role, isWithheld]);
   }
+});
+
+it('the events of a session mark what their reader may not decide', async () => {
+  const server = await startOnMemory();
+  api = server;
+  const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
+  const { runId } = await session.newRun({ owner: 'ann', tenant: 'acme', agent: 'tester' });
+  const approvers = { roles: ['approver' as const] };
+  await session.ask(runId, 1, [newCall('c1', 'approval', { approvers })]);
+  const reply = await api.get('/api/chat/mine/events', { 'x-user': 'ann@acme@viewer' });
+  const reader = reply.body?.getReader();
+  const first = new TextDecoder().decode((await reader?.read())?.value);
+  await reader?.cancel();
+  expect(first).toContain('"mayDecide":false');
 });

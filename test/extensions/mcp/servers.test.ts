@@ -320,6 +320,9 @@ describe('servers of tools', () => {
     expect(named).toMatch(/^s_look_[0-9a-f]{8}$/);
     expect(names).toContain(named);
     expect(names).not.toContain('s_look');
+    // A newer release of the agent denies a tool that the run keeps.
+    const denied = mcpServers({ s: { ...server, deny: ['look'] } }).toTools(pinned, host);
+    expect(denied.map(({ name }) => name)).not.toContain(named);
   });
 });
 
@@ -399,6 +402,26 @@ describe('servers of tools by HTTP', () => {
     stop.abort(new Error('stopped'));
     await expect(slow).rejects.toThrow('stopped');
     expect(await (await third).run('look')).toMatchObject({ content: [{ text: 'did look ' }] });
+  });
+
+  it('of two unused connections that which was used longest ago makes room for another', async () => {
+    let opened = 0;
+    const http = await byHttp('', {}, (_, response, { method }, answer) => {
+      if (method === 'initialize') opened += 1;
+      const headers = { 'content-type': 'application/json', 'mcp-session-id': 'one' };
+      response.writeHead(200, headers).end(JSON.stringify(answer()));
+    });
+    open.push(http);
+    const host = openHost();
+    connectionsOf(host, 2);
+    const [one] = [
+      await toolsOf({ ...http.server }, host),
+      await toolsOf({ ...http.server }, host),
+    ];
+    await one.run('look');
+    await toolsOf({ ...http.server }, host);
+    await one.run('look');
+    expect(opened).toBe(3);
   });
 
   it('secrets: the newest are kept, and plain headers stay', () => {

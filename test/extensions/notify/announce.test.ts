@@ -126,6 +126,10 @@ it('the end of a lost run is announced once it is recorded, as what it was', asy
   record.status = 'failed';
   await announce.end(lost);
   expect(taken()).toEqual(['run.failed acme']);
+  // Another run of the conversation has begun meanwhile.
+  Object.assign(record, { runId: 's:2-b', status: 'running' });
+  await announce.end(lost);
+  expect(taken()).toEqual(['run.failed acme']);
 });
 
 it('an erased conversation has no further notices', async () => {

@@ -53,6 +53,9 @@ it('an answer decides whether another attempt is of use, and when', async () => 
     retryAfterMs: 7_000,
     isFinal: false,
   });
+  // A page that is being deployed is away for a moment, one that is gone is not.
+  receiver.answer = () => ({ status: 404 });
+  await expect(send()).rejects.toMatchObject({ code: 'http_404', isFinal: false });
   receiver.answer = () => ({ status: 410 });
   await expect(send()).rejects.toMatchObject({ code: 'http_410', isFinal: true });
   expect(readRetryAfter('Thu, 01 Jan 1970 00:01:00 GMT', 0)).toBe(60_000);
