@@ -79,8 +79,8 @@ function chunk<T extends string, S extends z.core.$ZodLooseShape>(type: T, shape
   return z.object({ type: z.literal(type), ...base, ...shape });
 }
 
-/** Extension of sources and files. */
-const ofSource = { providerMetadata: ShownMetadata.optional() };
+/** Extension of sources, files and calls. */
+const ofPart = { providerMetadata: ShownMetadata.optional() };
 
 export const FinishReason = z.enum([
   'stop',
@@ -158,6 +158,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     byProvider: z.boolean().optional(),
     /** Extension: see `tool_arg_stream_start`. */
     byClient: z.boolean().optional(),
+    ...ofPart,
   }),
   chunk('tool_end', {
     toolCallId: id,
@@ -200,6 +201,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     approvers: Approvers.optional(),
     /** Extension, for readers only: false if this reader's approval would be refused. */
     mayDecide: z.boolean().optional(),
+    ...ofPart,
   }),
   chunk('tool_approval_response', {
     toolCallId: id,
@@ -252,14 +254,14 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     sourceId: z.string(),
     url: z.string(),
     title: z.string().optional(),
-    ...ofSource,
+    ...ofPart,
   }),
   chunk('source_document', {
     sourceId: z.string(),
     mediaType: z.string(),
     title: z.string(),
     filename: z.string().optional(),
-    ...ofSource,
+    ...ofPart,
   }),
   chunk('step_start', { stepId: z.string().optional() }),
   chunk('step_end', {
@@ -273,7 +275,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     url: z.string(),
     mediaType: z.string(),
     filename: z.string().optional(),
-    ...ofSource,
+    ...ofPart,
   }),
   chunk('run_interrupted', {
     runId: z.string(),

@@ -1,10 +1,10 @@
 import type { ChunkOf, ShownMetadata, StreamMessage } from './chunk.js';
-import { isDeeperThan, LIMITS } from './limits.js';
+import { isDeeperThan, LIMITS, startOf } from './limits.js';
 import type { AssistantPart } from './rows.js';
 
 export type TextPart = Extract<AssistantPart, { type: 'text' | 'reasoning' }>;
 type ToolCallPart = Extract<AssistantPart, { type: 'tool-call' }>;
-type SourcePart = Extract<AssistantPart, { type: 'source-url' | 'source-document' }> & OfSource;
+type SourcePart = Extract<AssistantPart, { type: 'source-url' | 'source-document' }> & OfPart;
 
 /** The reply of a step, built from its chunks: the parts of the row that will be stored. */
 export interface ReplyFold {
@@ -46,7 +46,7 @@ export function createReplyFold(): ReplyFold {
     toolCallId: string,
     toolName: string,
     input: unknown,
-    by: { byClient?: boolean | undefined; byProvider?: boolean | undefined } = {},
+    by: OfPart & { byClient?: boolean | undefined; byProvider?: boolean | undefined } = {},
   ): void {
     let call = calls.get(toolCallId);
     if (call === undefined) {
@@ -57,6 +57,7 @@ export function createReplyFold(): ReplyFold {
     call.input = input;
     if (by.byProvider === true) call.kind = 'provider';
     if (by.byClient === true) call.byClient = true;
+    if (by.providerMetadata !== undefined) call.providerMetadata = by.providerMetadata;
   }
 
   function accept(message: StreamMessage): void {
@@ -91,7 +92,7 @@ export function createReplyFold(): ReplyFold {
       }
       case 'tool_approval_request':
         blocks.leave(out);
-        upsertCall(message.toolCallId, message.toolName, message.input);
+        upsertCall(message.toolCallId, message.toolName, message.input, message);
         break;
       case 'tool_input_error':
         blocks.leave(out);
@@ -116,7 +117,7 @@ export function createReplyFold(): ReplyFold {
   return { parts, argumentText, accept, blockOf };
 }
 
-interface OfSource {
+interface OfPart {
   providerMetadata?: ShownMetadata | undefined;
 }
 
@@ -264,7 +265,7 @@ export function toShownResult({ output, isError }: ProviderResult): {
   const json = JSON.stringify(output ?? null);
   if (isError === true) {
     const text = typeof output === 'string' ? output : (deniedReason(output) ?? json);
-    return { result: null, error: text.slice(0, LIMITS.errorTextBytes / 4) };
+    return { result: null, error: startOf(text, LIMITS.errorTextBytes / 4) };
   }
   return { result: isTooLargeToShow(output) ? null : (output ?? null) };
 }

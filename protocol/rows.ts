@@ -84,6 +84,8 @@ export const AssistantPart = z.discriminatedUnion('type', [
     late: z.boolean().optional(),
     /** True if pages execute the call, and name the part's type after the tool. */
     byClient: z.boolean().optional(),
+    /** True if the call was settled from the start, by an error; pages get no metadata of it. */
+    closed: z.boolean().optional(),
     providerMetadata: ProviderMetadata.optional(),
   }),
   /** Result of a call that the provider executes; it may come in a later reply than the call. */

@@ -8,7 +8,7 @@ import type {
 } from '../protocol/activities.js';
 import { HelixError } from '../protocol/errors.js';
 import { ANONYMOUS, isSessionId, toShownSessionId } from '../protocol/ids.js';
-import { LIMITS } from '../protocol/limits.js';
+import { LIMITS, startOf } from '../protocol/limits.js';
 import { toPerson } from '../protocol/actor.js';
 import { isTerminal } from '../protocol/run.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
@@ -144,7 +144,7 @@ function toCalledResult(result: AgentResult, withoutReply = false): CalledRunRes
   const { output: _output, ...bare } = all as typeof all & { output?: unknown };
   const [text, rest] = withoutReply ? ['', bare] : [whole, all];
   const isCut = text.length > LIMITS.calledTextChars;
-  const kept = isCut ? text.slice(0, LIMITS.calledTextChars).replace(/[\uD800-\uDBFF]$/, '') : text;
+  const kept = isCut ? startOf(text, LIMITS.calledTextChars) : text;
   const base = { sessionId: toShownSessionId(sessionId), text: kept, ...(isCut && { isCut }) };
   return { ...base, ...rest } as CalledRunResult;
 }

@@ -72,7 +72,7 @@ export async function openCall(
 function toOpened(
   scope: CallScope,
   tool: ToolDefinition,
-  { toolCallId, toolName, byClient }: ProposedCall,
+  { toolCallId, toolName, byClient, providerMetadata }: ProposedCall,
   input: unknown,
   { kind, verdict }: Ruling,
   now: number,
@@ -85,11 +85,12 @@ function toOpened(
   const approvers = kind === 'approval' && approved !== false ? toApprovers(tool) : undefined;
   const denial: ToolRow = { role: 'tool', toolCallId, toolName, denied: true, decision };
   const base = toBase(scope, { toolCallId, toolName }, now);
+  const told = providerMetadata && { providerMetadata };
   const approvalId = formatApprovalId(scope.runId, toolCallId);
   const chunks: OpenedCall['chunks'] = [];
   if (kind === 'approval' || decision !== undefined) {
     const mark = decision === undefined ? { approvers } : { isAutomatic: true };
-    chunks.push({ type: 'tool_approval_request', ...base, approvalId, input, ...mark });
+    chunks.push({ type: 'tool_approval_request', ...base, approvalId, input, ...mark, ...told });
   }
   if (approved !== undefined) {
     const answer = { approvalId, approved, reason, isAutomatic: true };
@@ -103,6 +104,7 @@ function toOpened(
       arguments: input as Record<string, unknown>,
       ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
       ...(byClient === true && { byClient }),
+      ...told,
     });
   }
   const call: NewCall = {

@@ -13,6 +13,7 @@ import {
 } from '@ai-sdk/provider';
 import { ModelConfigurationError } from '../../agents/model-spec.js';
 import { HelixError } from '../../protocol/errors.js';
+import { startOf } from '../../protocol/limits.js';
 import type { RunError } from '../../protocol/run.js';
 
 export interface ProviderFailure extends RunError {
@@ -315,7 +316,7 @@ function describe(value: unknown): string {
 }
 
 function cut(text: string): string {
-  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+  return text.length > MAX_TEXT ? `${startOf(text, MAX_TEXT)}…` : text;
 }
 
 /** Reads `retry-after-ms`, or `retry-after` in seconds or as a date; ms from now. */

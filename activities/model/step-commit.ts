@@ -354,7 +354,11 @@ function withCalls(
     const late = deferredCalls.has(toolCallId) && { late: true as const };
     const approval = kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) };
     const isHeld = ask !== undefined;
-    return [{ ...part, toolName, kind, input, ...approval, ...(isHeld ? { held: true } : late) }];
+    // The chunks of a call of the provider have told its metadata before.
+    const isFailed = call.row?.role === 'tool' && call.row.error !== undefined;
+    const isClosed = isFailed && part.kind !== 'provider';
+    const marks = { ...(isHeld ? { held: true } : late), ...(isClosed && { closed: true }) };
+    return [{ ...part, toolName, kind, input, ...approval, ...marks }];
   });
 }
 

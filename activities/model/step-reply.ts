@@ -9,6 +9,7 @@ import type {
 } from '@ai-sdk/provider';
 import {
   type FinishReason,
+  type ShownMetadata,
   type StreamChunk,
   type Usage,
   toTokenCount,
@@ -49,6 +50,8 @@ export interface ProposedCall {
   input: string;
   /** Set if its chunks name it as a call that pages execute. */
   byClient?: true;
+  /** What its chunks tell of the provider's metadata. */
+  providerMetadata?: ShownMetadata;
 }
 
 export interface ChunkBase {
@@ -148,11 +151,13 @@ export function createStepReply(
     const toolCallId = ids.toSessionId(part.toolCallId);
     const toolName = toToolName(part.toolName);
     const chunks = endArguments(part.toolCallId);
+    const metadata = storableOf(part.providerMetadata) as object | undefined;
+    const told = toShownMetadata(metadata);
     if (part.providerExecuted === true) {
       const made = toPartialInput(input);
       // The row keeps the chunk's arguments, so that history matches the live view.
-      const args = isRecord(made) && !isTooLargeToShow(made) ? made : {};
-      const marks = { providerExecuted: true, byProvider: true };
+      const args = isRecord(made) && !isTooLargeToShow([made, told]) ? made : {};
+      const marks = { providerExecuted: true, byProvider: true, ...told };
       chunks.push(...blocks.leave(false));
       chunks.push(...emit({ type: 'tool_start', toolCallId, toolName, arguments: args, ...marks }));
     } else {
@@ -160,9 +165,9 @@ export function createStepReply(
       ids.close(part.toolCallId);
       if (!fold.argumentText.has(toolCallId)) chunks.push(...openCall(toolCallId, toolName));
       const byClient = callPart(toolCallId)?.byClient === true;
-      calls.push({ toolCallId, toolName, input, ...(byClient && { byClient }) });
+      calls.push({ toolCallId, toolName, input, ...(byClient && { byClient }), ...told });
     }
-    keepMetadata(callPart(toolCallId), part.providerMetadata);
+    keepMetadata(callPart(toolCallId), metadata);
     return chunks;
   }
 

@@ -257,7 +257,8 @@ interface StoredCall {
 }
 
 function toToolPart(stored: StoredCall): UIToolPart {
-  const { toolName, toolCallId, kind, input, byClient } = stored.call;
+  const { toolName, toolCallId, kind, input, byClient, closed = false } = stored.call;
+  const { providerMetadata } = closed ? {} : toShownMetadata(stored.call.providerMetadata);
   return {
     ...(byClient === true
       ? { type: `tool-${toolName}` as const }
@@ -265,6 +266,7 @@ function toToolPart(stored: StoredCall): UIToolPart {
     toolCallId,
     input: input ?? null,
     providerExecuted: SERVER_RUN.has(kind) || undefined,
+    ...(providerMetadata && { callProviderMetadata: providerMetadata }),
     ...toState(stored),
   };
 }

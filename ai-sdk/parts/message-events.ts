@@ -85,8 +85,9 @@ function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] 
     ...(part.type === 'dynamic-tool' && { dynamic: true as const }),
     ...(part.providerExecuted === true && { providerExecuted: true as const }),
   };
+  const told = metadataOf({ providerMetadata: part.callProviderMetadata });
   const events: UIStreamPart[] = [
-    { type: 'tool-input-available', toolCallId, toolName, input, ...marks },
+    { type: 'tool-input-available', toolCallId, toolName, input, ...marks, ...told },
     ...toApprovalEvents(part, profile),
   ];
   if (part.state === 'output-available') {

@@ -1,4 +1,5 @@
 import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
+import type { OfProvider } from './ui-message.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
 export interface ToolCallsOptions {
@@ -26,6 +27,8 @@ interface KnownCall {
   /** True if a client's result may still replace the timeout. */
   isTimedOut?: boolean;
 }
+
+type AnnouncedCall = OfProvider & { toolCallId: string; toolName: string; input?: unknown };
 
 /** Converts tool chunks into parts, and tracks a turn's calls as the client knows them. */
 export class ToolCalls {
@@ -106,7 +109,7 @@ export class ToolCalls {
     const { streaming } = this.#of(toolCallId);
     const input = streaming === undefined ? undefined : parseInput(streaming.text);
     if (streaming === undefined || input === undefined) return;
-    this.#announce(toolCallId, streaming.toolName, input, out);
+    this.#announce({ toolCallId, toolName: streaming.toolName, input }, out);
   }
 
   #startCall(chunk: ChunkOf<'tool_start'>, out: UIStreamPart[]): void {
@@ -118,7 +121,7 @@ export class ToolCalls {
       call.isAnnounced = false;
     }
     this.#markNew(chunk);
-    this.#announce(toolCallId, chunk.toolName, chunk.arguments, out);
+    this.#announce({ ...chunk, input: chunk.arguments }, out);
   }
 
   /** Notes that a page carries the call out, unless earlier events say otherwise. */
@@ -140,7 +143,7 @@ export class ToolCalls {
     if (call.isByClient) {
       // AI SDK 6 keeps no input of a static part whose input failed; the mark keeps pages from carrying the call out.
       call.isServerRun = true;
-      this.#announce(toolCallId, toolName, input, out);
+      this.#announce({ toolCallId, toolName, input }, out);
       out.push({ type: 'tool-output-error', toolCallId, errorText, ...toMarks(call) });
       return;
     }
@@ -157,7 +160,7 @@ export class ToolCalls {
       this.#of(toolCallId).automatic = chunk;
       return;
     }
-    this.#announce(toolCallId, chunk.toolName, chunk.input, out);
+    this.#announce(chunk, out);
     const isAnswered = this.#options.isAnswered(toolCallId);
     if (this.#options.profile === 'common' && isAnswered) return;
     if (!isAnswered && this.#withholds(chunk)) return;
@@ -183,7 +186,7 @@ export class ToolCalls {
       call.automatic = undefined;
       // An automatically approved call is a call like any other; its start follows.
       if (approved) return;
-      this.#announce(toolCallId, request.toolName, request.input, out);
+      this.#announce(request, out);
       this.#request(chunk, out);
     }
     // A client understands an answer only after its request.
@@ -227,13 +230,15 @@ export class ToolCalls {
     }
   }
 
-  #announce(toolCallId: string, toolName: string, given: unknown, out: UIStreamPart[]): void {
+  #announce(announced: AnnouncedCall, out: UIStreamPart[]): void {
+    const { toolCallId, toolName, input = null, providerMetadata } = announced;
     const call = this.#of(toolCallId);
     if (call.isAnnounced) return;
     call.isAnnounced = true;
     call.streaming = undefined;
-    const input = given ?? null;
-    out.push({ type: 'tool-input-available', toolCallId, toolName, input, ...toMarks(call) });
+    const told = providerMetadata && { providerMetadata };
+    const made = { toolCallId, toolName, input, ...toMarks(call), ...told };
+    out.push({ type: 'tool-input-available', ...made });
   }
 
   /** Returns false for calls that were never announced: clients fail on their results. */

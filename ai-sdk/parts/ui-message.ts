@@ -50,6 +50,7 @@ export type UIToolPart = (
   input: unknown;
   /** True for calls that the server executes without an approval. */
   providerExecuted?: true;
+  callProviderMetadata?: ShownMetadata;
 } & UIToolState;
 
 export type UIToolState =

@@ -18,7 +18,7 @@ export type UIStreamPart =
   | ({ type: 'text-delta' | 'reasoning-delta'; id: string; delta: string } & OfProvider)
   | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic?: true }
   | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
-  | ({ type: 'tool-input-available'; toolName: string; input: unknown } & OfCall)
+  | ({ type: 'tool-input-available'; toolName: string; input: unknown } & OfCall & OfProvider)
   | ({ type: 'tool-input-error'; toolName: string; input: unknown; errorText: string } & OfCall)
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
   /** `preliminary`: the call is still being executed. */

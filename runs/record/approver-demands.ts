@@ -3,6 +3,7 @@ import type { AgentRegistry } from '../../agents/registry.js';
 import type { ToolAnswer } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
 import { sessionOfRun, toShownSessionId } from '../../protocol/ids.js';
+import { startOf } from '../../protocol/limits.js';
 import {
   askedByOf,
   lackedRoles,
@@ -94,7 +95,7 @@ export function createApproverDemands({
     if (allowed) return;
     const missing = lackedRoles(call.approvers, responder, askedByOf(conversation, call));
     if (missing.length > 0) throw needsRole(missing);
-    const detail = reason === undefined ? undefined : { reason: reason.slice(0, REASON_CHARS) };
+    const detail = reason === undefined ? undefined : { reason: startOf(reason, REASON_CHARS) };
     throw new HelixError('not_allowed', 'Another person has to decide about this call.', {
       detail,
     });

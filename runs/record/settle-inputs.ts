@@ -1,7 +1,7 @@
 import type { ToolAnswer } from '../../protocol/answers.js';
 import type { ChunkOf } from '../../protocol/chunk.js';
 import { formatApprovalId, rootOf } from '../../protocol/ids.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { KnownPerson } from '../../protocol/actor.js';
 import type { AnswerWay, Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec, OpenCall } from '../../store/contract/call-record.js';
@@ -187,5 +187,5 @@ export function isChanged(input: unknown, asked: unknown): boolean {
 function toLateText(outcome: Outcome): string {
   const text = 'error' in outcome ? outcome.error : JSON.stringify(outcome.output);
   const intro = 'error' in outcome ? 'The error was' : 'The result was';
-  return `${intro}: ${text.slice(0, LIMITS.inlineResultBytes / 4)}`;
+  return `${intro}: ${startOf(text, LIMITS.inlineResultBytes / 4)}`;
 }

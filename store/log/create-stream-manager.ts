@@ -1,5 +1,5 @@
 import { HelixError } from '../../protocol/errors.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { LIMITS, startOf } from '../../protocol/limits.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
 import type { LogPosition, StreamLog, StreamMark } from '../contract/log.js';
 import type { StreamManager } from './stream-manager.js';
@@ -56,7 +56,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
     },
     endStream: (streamId, finalOutput) => mark(streamId, { status: 'ended', finalOutput }),
     failStream: (streamId, error) =>
-      mark(streamId, { status: 'failed', error: error.slice(0, LIMITS.errorTextBytes / 4) }),
+      mark(streamId, { status: 'failed', error: startOf(error, LIMITS.errorTextBytes / 4) }),
     pauseStream: (streamId) => mark(streamId, { status: 'paused' }),
     resumeStream: (streamId) => mark(streamId, { status: 'active' }),
     getStreamInfo: async (streamId) => {

@@ -181,5 +181,6 @@ function toShownPart(call: NewCall, runId: string): AssistantPart {
     kind,
     ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
     ...(ask?.type === 'tool_start' && ask.byClient === true && { byClient: true }),
+    ...(ask && 'providerMetadata' in ask && { providerMetadata: ask.providerMetadata }),
   };
 }

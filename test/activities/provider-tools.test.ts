@@ -4,6 +4,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { tool, type ToolSet } from 'ai';
 import { z } from 'zod';
 import { defineAgent } from '../../agents/index.js';
+import { toMessageEvents } from '../../ai-sdk/parts/message-events.js';
 import { openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 import { until } from '../support/until.js';
@@ -246,4 +247,25 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
     expect(sent).not.toContain('ws1');
     expect(sent).not.toContain('providerExecuted');
   });
+});
+
+it("pages get the provider's metadata of a call, live, replayed and stored, unless it is long or the call is settled from the start", async () => {
+  const mark = (of: string) => ({ acme: { of } });
+  const asked = asks(
+    call('c1', 'echo', { value: 'a' }, mark('a')),
+    call('c2', 'echo', { value: 'b' }, mark('b'.repeat(20_000))),
+    call('c3', 'echo', { value: 3 }, mark('c')),
+    call('c4', 'echo', { value: 'd' }),
+  );
+  const harness = await serve(sayInTurn(asked), {});
+  await harness.play(await harness.begin());
+  const stored = await expectSameOnPages(harness);
+  const shown = stored.parts.flatMap((part) =>
+    part.type === 'dynamic-tool' ? [part.callProviderMetadata] : [],
+  );
+  expect(shown).toEqual([mark('a'), undefined, undefined, undefined]);
+  const replayed = toMessageEvents(stored as never, 'common').flatMap((event) =>
+    event.type === 'tool-input-available' ? [event.providerMetadata] : [],
+  );
+  expect(replayed).toEqual(shown);
 });

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { defineAgent } from '../../agents/index.js';
-import { CLIENTS, loadChat, openChat, untilRests } from '../support/chat-client.js';
+import { z } from 'zod';
+import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
+import { callsOf, CLIENTS, loadChat, openChat, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { useLocalProduct } from '../support/local-product.js';
@@ -92,6 +93,44 @@ describe('sources and files of a model', () => {
       ]);
     },
   );
+});
+
+describe("the provider's metadata of a call that people are asked about beside a sub-agent", () => {
+  const helper = defineAgent({
+    name: `helper-${randomBytes(4).toString('hex')}`,
+    systemPrompt: '',
+    llmConfig: { model: fakeModel(() => parts.says('Helped.')) },
+  });
+  const mark = { google: { thoughtSignature: 'sig' } };
+  const plain = { description: 'A tool.', inputSchema: z.object({}) };
+  const asker = defineAgent({
+    name: `asker-${randomBytes(4).toString('hex')}`,
+    systemPrompt: '',
+    tools: [
+      createSubAgentTool({ ...plain, agent: helper, name: 'help' }),
+      defineTool({ ...plain, name: 'locate', execute: 'client' }),
+      defineTool({ ...plain, name: 'pay', execute: () => null, requireApproval: true }),
+    ],
+    llmConfig: {
+      model: fakeModel(() =>
+        parts.asks(...['locate', 'help', 'pay'].map((tool) => parts.call(tool, tool, {}, mark))),
+      ),
+    },
+  });
+  const api = useLocalProduct({ agents: [asker, helper] });
+
+  it.each(CLIENTS)('%s: is shown and kept', async (_name, library) => {
+    const sessionId = newSessionId();
+    const client = openChat(library, { url: api.url, sessionId, agent: asker.name });
+    await client.chat.sendMessage({ text: 'Help me.' });
+    await untilRests(client, api.url);
+    expect(callsOf(client.messages().at(-1))).toMatchObject([
+      { toolCallId: 'help', state: 'output-available', callProviderMetadata: mark },
+      { toolCallId: 'locate', state: 'input-available', callProviderMetadata: mark },
+      { toolCallId: 'pay', state: 'approval-requested', callProviderMetadata: mark },
+    ]);
+    await expectStoredAsShown(client, api.url, sessionId);
+  });
 });
 
 /** Larger than any chunk of the stream. */

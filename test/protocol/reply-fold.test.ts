@@ -1,4 +1,4 @@
-import { createReplyFold } from '../../protocol/reply-fold.js';
+import { createReplyFold, toShownResult } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import type { Bare } from '../support/fake-call.js';
 
@@ -37,4 +37,19 @@ it('text behind a source continues its block, and the source keeps what pages sh
     { type: 'source-url', ...source, url: 'https://a.test' },
     { type: 'source-document', ...source, mediaType: 'text/plain', filename: 'a.txt' },
   ]);
+});
+
+it.each<Bare>([
+  { type: 'tool_start', ...call, arguments: {}, providerMetadata: { acme: { id: 'x' } } },
+  {
+    ...{ type: 'tool_approval_request', ...call, approvalId: 'r::c1', input: {} },
+    providerMetadata: { acme: { id: 'x' } },
+  },
+])('a call keeps what its provider says of it: $type', (opening) => {
+  expect(fold(opening)).toMatchObject([{ providerMetadata: { acme: { id: 'x' } } }]);
+});
+
+it("people see the start of a provider's long error, cut between two characters", () => {
+  const { error } = toShownResult({ output: `a${'🙂'.repeat(2_000)}`, isError: true });
+  expect(error).toBe(`a${'🙂'.repeat(1_023)}`);
 });

@@ -7,7 +7,7 @@ import {
   toUsage,
 } from '../../../activities/model/step-records.js';
 import type { AgentDefinition } from '../../../agents/index.js';
-import type { ChunkOf, StreamChunk } from '../../../protocol/chunk.js';
+import type { ChunkOf, ShownMetadata, StreamChunk } from '../../../protocol/chunk.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME } from '../../../protocol/ids.js';
 import { ContentBlocks, type BlockPart } from '../../../protocol/reply-fold.js';
@@ -126,7 +126,7 @@ class TextParts {
         return this.#speak(this.#writeInput(chunk));
       case 'tool_start':
         if (chunk.byProvider === true) this.#ofProvider.add(chunk.toolCallId);
-        return this.#speak(this.#announce({ ...chunk, input: chunk.arguments }));
+        return this.#speak(this.#announce({ ...chunk, input: chunk.arguments }, toTold(chunk)));
       case 'tool_input_error': {
         const { toolCallId, toolName, partialInput: input, error } = chunk;
         const call = { toolCallId, toolName, input };
@@ -137,7 +137,7 @@ class TextParts {
       }
       case 'tool_approval_request': {
         const { approvalId, isAutomatic } = chunk;
-        const announced = this.#announce(chunk);
+        const announced = this.#announce(chunk, toTold(chunk));
         const toolCall = this.#toCall(chunk);
         const asked = { approvalId, ...(isAutomatic === true && { isAutomatic }), toolCall };
         return this.#speak([...announced, { type: 'tool-approval-request', ...asked } as Part]);
@@ -273,6 +273,10 @@ class TextParts {
       performance: toPerformance({}, usage),
     };
   }
+}
+
+function toTold({ providerMetadata }: { providerMetadata?: ShownMetadata | undefined }): object {
+  return providerMetadata === undefined ? {} : { providerMetadata };
 }
 
 /** Renames `delta` to `text`, as the AI SDK names it in this stream. */

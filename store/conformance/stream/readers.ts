@@ -75,12 +75,14 @@ function readerCases({ describe, it }: Suite): void {
       const writer = await streamManager.createWriter(streamId, 'a', AGENT);
       await writer.write(textChunk('a'));
       const [live, liveRead] = await start(setup);
-      await streamManager.failStream(streamId, 'out of paper');
+      const why = (length: number): string => `out of paper ${'🙂'.repeat(length)}`;
+      await streamManager.failStream(streamId, why(2_000));
       await liveRead.done;
-      equal([live.status, live.error, textOf(liveRead.items)], ['failed', 'out of paper', 'a']);
+      // The text is cut between two characters.
+      equal([live.status, live.error, textOf(liveRead.items)], ['failed', why(1_017), 'a']);
       const [late, lateRead] = await start(setup);
       await lateRead.done;
-      equal([late.status, late.error, textOf(lateRead.items)], ['failed', 'out of paper', 'a']);
+      equal([late.status, late.error, textOf(lateRead.items)], ['failed', why(1_017), 'a']);
       equal(await streamManager.createResumableReader(streamId), null);
     });
 
