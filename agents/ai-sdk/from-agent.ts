@@ -87,6 +87,8 @@ export function fromAgent<
   checkSources(own.toolSources, approval, name);
   const limits = toTimeLimits(settings['timeout'], name);
   const { maxRetries, stopWhen } = settings as { maxRetries?: number; stopWhen?: unknown };
+  const { providerOptions = settings['providerOptions'] } = llmConfig ?? {};
+  const ofCall = { ...settings, providerOptions };
   const config = {
     systemPrompt: settings['instructions'] ?? '',
     maxSteps: stopWhen === undefined ? DEFAULT_STEPS : Infinity,
@@ -95,7 +97,7 @@ export function fromAgent<
     activeTools: settings['activeTools'],
     repairToolCall: settings['repairToolCall'] ?? settings['experimental_repairToolCall'],
     ...own,
-    prepareStep: bothPrepare(toPrepareStep(settings, contexts, callOptions, name), own.prepareStep),
+    prepareStep: bothPrepare(toPrepareStep(ofCall, contexts, callOptions, name), own.prepareStep),
     onStepFinish: bothHooks(
       withContexts(
         (settings['onStepEnd'] ?? settings['onStepFinish']) as OnStepFinish | undefined,
@@ -112,6 +114,7 @@ export function fromAgent<
       ...Object.fromEntries(SAMPLING.map((field) => [field, settings[field]])),
       maxTries: maxRetries === undefined ? undefined : maxRetries + 1,
       ...llmConfig,
+      providerOptions: settings['prepareCall'] === undefined ? providerOptions : undefined,
       model: withCallLimits(llmConfig?.model ?? settings['model'], limits),
     },
   };

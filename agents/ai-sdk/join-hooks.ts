@@ -69,7 +69,9 @@ export function toPrepareStep(
     const returned = (await (prepareCall as PrepareCall)(given)) as typeof given | undefined;
     const { messages: initial, ...others } = toCallChanges(returned ?? given, given, agent);
     const messages = initial && { messages: [...initial, ...step.responseMessages] };
-    const changes = toChanges({ ...others, ...messages });
+    // As in the AI SDK, these replace the agent's, so the agent's own model settings have none.
+    const { providerOptions } = (returned ?? given) as PreparedStep;
+    const changes = toChanges({ ...others, providerOptions, ...messages });
     if (own === undefined) return changes;
     return joined(changes, toChanges(await own(afterChanges(step, changes))));
   };

@@ -192,6 +192,7 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
       model,
       tools,
       instructions: 'Be brief.',
+      providerOptions: { fake: { ofAgent: true } },
       prepareCall: ({ messages, ...rest }: { messages: ModelMessage[] }) => ({
         ...rest,
         messages: [{ role: 'user', content: `${String(messages.length)} so far` }, ...messages],
