@@ -30,7 +30,7 @@ beforeEach(() => {
   const asking = { sessionId: 's2', title: 'Two', agent: 'lab', since: 0, pending: [pending] };
   const replies: Record<string, () => object> = {
     snapshot: () => snapshot('ended', [message('user'), message('assistant')]),
-    config: () => ({ agents: ['lab'], cards: [], roles: [], separateApprovers: true }),
+    config: () => ({ agents: ['lab', 'guide'], cards: [], roles: [], separateApprovers: true }),
     sessions: () => ({ sessions: isAnswered ? [] : [asking] }),
     checkpoints: () => ({ checkpoints: [{ id: 'cp1', text: 'Hello', timestamp: 0 }] }),
     conversations: () => ({
@@ -87,12 +87,13 @@ it('someone whose sign-in has expired reads so, and can try again', async () => 
 });
 
 it('an address that names no conversation says so and leads to a new one, as one does that leaves it to the page', async () => {
-  openAt('?session=%E0%A4%A&agent=lab');
+  openAt('?session=%E0%A4%A&agent=guide');
   expect(page.count('no-conversation')).toBe(1);
-  expect(location.search).toBe('?session=%E0%A4%A&agent=lab');
+  expect(location.search).toBe('?session=%E0%A4%A&agent=guide');
   page.click('begin-new-chat');
   await untilReady();
   expect(session()).toMatch(/^[\w-]{36}$/);
+  expect(new URLSearchParams(location.search).get('agent')).toBe('guide');
   page.close();
   // A link may leave the conversation to the page.
   openAt('?&&==#<script>');

@@ -30,7 +30,8 @@ function readSearch(): string {
 export function usePlace(): Places {
   const search = useAddress(readSearch);
   const place = useMemo(() => readPlace(search), [search]);
-  const { sessionId, agent } = place ?? {};
+  const { sessionId } = place ?? {};
+  const agent = readAgent(search);
   const open = useCallback((next: string) => goTo(placeSearch(placeOf(next, agent))), [agent]);
   const openNew = useCallback(() => {
     const made = crypto.randomUUID();
