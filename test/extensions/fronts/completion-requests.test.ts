@@ -11,7 +11,10 @@ import type { CompletionMessage } from '../../../extensions/fronts/openai/protoc
 import type { Requests } from '../../../store/contract/requests.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
 import { drive } from '../../support/session-driver.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { greets, startApi, type ApiServer } from '../../api/api-server.js';
+import { connectOpenAI } from '../../support/openai-client.js';
+import type { Play } from '../../support/played-turn.js';
 
 const user = (content: string): CompletionMessage => ({ role: 'user', content });
 const parts = (...content: object[]): object => ({ role: 'user', content });
@@ -130,6 +133,36 @@ it("a message takes nothing of what a host's identity says beside the caller", a
   const [row] = await stores.store.sessions.rows('s1', 0);
   expect(row).toMatchObject({ role: 'user' });
   expect(row).not.toHaveProperty('metadata');
+});
+
+it('a streamed reply whose API process dies is cut, and the same request gets it from another', async () => {
+  const stores = createMemoryStores();
+  const gate: { open?: () => void } = {};
+  const opened = new Promise<void>((resolve) => (gate.open = resolve));
+  const play: Play = async (turn) => {
+    await turn.say('Half');
+    await opened;
+    await turn.say(' and half.');
+    await turn.finish();
+  };
+  const [dying, other] = [await startApi({ stores, play }), await startApi({ stores, play })];
+  const read = async (url: string, onText: () => void): Promise<string> => {
+    const headers = { 'idempotency-key': 'k1' };
+    const messages = [{ role: 'user' as const, content: 'hi' }];
+    const stream = await connectOpenAI(url, 's1').chat.completions.create(
+      { model: 'lab', messages, stream: true },
+      { headers },
+    );
+    let reply = '';
+    for await (const { choices } of stream) {
+      reply += choices[0]?.delta.content ?? choices[0]?.finish_reason ?? '';
+      if (reply === 'Half') onText();
+    }
+    return reply;
+  };
+  await expect(read(dying.url, () => void dying.close())).rejects.toThrow('terminated');
+  expect(await read(other.url, () => gate.open?.())).toBe('Half and half.stop');
+  expect(await drive(stores, 's1').rows()).toMatchObject([{ role: 'user' }, { role: 'assistant' }]);
 });
 
 describe('refusals of a completion', () => {
