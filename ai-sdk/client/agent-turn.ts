@@ -13,6 +13,8 @@ export interface AgentTurnSpan {
   from: number;
   /** True if the chat has the message up to there. */
   isTail: boolean;
+  /** True if nobody reads the parts: only the turn's next rest is awaited. */
+  isUnread?: boolean;
 }
 
 /** Converts the events of one turn, over any number of connections, into one message's parts. */
@@ -21,6 +23,7 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
   readonly #sessionId: string;
   /** Sequence up to which pauses are history. */
   readonly #restsAfter: number;
+  readonly #isUnread: boolean;
   readonly #request: (after: number) => Promise<Response>;
   /** Sequence up to which everything was read. */
   #position: number;
@@ -30,7 +33,7 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
 
   /** @param request requests the events after a sequence */
   constructor(
-    { status, from, isTail }: AgentTurnSpan,
+    { status, from, isTail, isUnread = false }: AgentTurnSpan,
     request: (after: number) => Promise<Response>,
   ) {
     const { sessionId, messageId, stream, latestSequence, pauseSequence, pending } = status;
@@ -38,6 +41,7 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
     this.#request = request;
     this.#sessionId = sessionId;
     this.#position = from;
+    this.#isUnread = isUnread;
     this.#restsAfter = stream === 'paused' ? pauseSequence - 1 : latestSequence;
     this.#transformer = new StreamTransformer({
       agentId: sessionId,
@@ -68,7 +72,7 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
       const event = JSON.parse(data) as StreamEvent;
       const sequence = id === undefined ? undefined : Number(id);
       const isNext = this.#hasEvents && this.#beginsTurn(event);
-      const message = this.#toMessage(event);
+      const message = this.#isUnread ? undefined : this.#toMessage(event);
       if (message !== undefined) parts.push(...this.#convert(message));
       if (sequence !== undefined) this.#position = sequence;
       if (isNext || this.#rests(event, sequence)) {

@@ -12,9 +12,9 @@ import {
   type ToolCallPart,
 } from './chat-message.js';
 import type {
-  ChatRequestOptions,
   CommonStreamPart,
   HelixTransport,
+  ReconnectOptions,
   SendMessagesOptions,
 } from './chat-transport.js';
 import { receive, toStream } from './connections.js';
@@ -51,144 +51,145 @@ export interface HelixChatTransportOptions extends Partial<Patience> {
  * });
  */
 export function createHelixChatTransport(options: HelixChatTransportOptions): HelixTransport {
-  const { agentType } = options;
   const patience = toPatience(options);
   /** Until the first stream the page has only the snapshot's entries. */
   let { resumeFromSequence: seenUpTo = Infinity } = options;
+  /** The newest streamed turn of each session. */
+  const streamed = new Map<string, { runId: string; turn: AgentTurn; signal: Signal }>();
 
   return {
     resumeStreamIsReplay: true,
     sendMessages: async (asked) => {
-      const { trigger, chatId, messages, abortSignal: signal } = asked;
-      const sessionId = options.sessionId ?? chatId;
-      const requests = createAgentRequests(options, asked);
+      const { trigger, messages } = asked;
+      const requests = createAgentRequests(options, asked, patience);
       const isAnswer = trigger === 'submit-message' && lastReplyOf(messages) !== undefined;
       const ask = isAnswer ? answer : trigger === 'submit-message' ? start : repeat;
-      const span = await ask(requests, sessionId, asked);
-      return 'parts' in span ? toStream(() => whole(span.parts)) : follow(requests, span, signal);
+      if (!isAnswer) await makeReady(requests, messages);
+      const span = await ask(requests, messages);
+      return 'status' in span ? follow(requests, span) : span;
     },
     reconnectToStream: async (asked) => {
-      const sessionId = options.sessionId ?? asked.chatId;
-      const { abortSignal: signal } = asked;
-      const requests = createAgentRequests(options, asked);
-      const status = await keepTrying(() => requests.status(sessionId, signal), signal);
+      const requests = createAgentRequests(options, asked, patience);
+      const status = await requests.status();
       if (status === undefined || status.stream === 'failed') return null;
       if (status.stream !== 'active' && status.latestSequence <= seenUpTo) return null;
-      return follow(requests, { status, from: status.turnStartSequence, isTail: false }, signal);
+      return follow(requests, { status, from: status.turnStartSequence, isTail: false });
     },
   };
 
-  async function start(
+  /**
+   * Prepares the session for a new turn: ends the reply that the page stopped, or submits the
+   * answers in it, whose calls the turn would abandon.
+   */
+  async function makeReady(
     requests: AgentRequests,
-    sessionId: string,
-    { messages, abortSignal: signal }: SendMessagesOptions,
-  ): Promise<AgentTurnSpan> {
-    const body = { sessionId, agentType, message: toUserMessages(messages) };
-    const { runId } = await keepTrying(() => requests.start(body, signal), signal);
-    return findTurn(requests, sessionId, runId, signal);
+    messages: readonly ChatMessage[],
+  ): Promise<void> {
+    const last = streamed.get(requests.sessionId);
+    const isStopped = last?.signal?.aborted === true && !last.turn.isOver;
+    const reply = messages.findLast(({ role }) => role !== 'user');
+    const hasAnswers = reply !== undefined && toAnswers(reply).length > 0;
+    if (!isStopped && !hasAnswers) return;
+    const status = await requests.status();
+    let isAtWork = false;
+    if (isStopped && status?.stream === 'active' && status.run.runId === last.runId) {
+      await requests.interrupt();
+      isAtWork = true;
+    } else if (hasAnswers && status?.messageId === reply.id) {
+      isAtWork = await submitAll(requests, status, reply);
+    }
+    if (status === undefined || !isAtWork) return;
+    const signal = requests.signal ?? new AbortController().signal;
+    const span = { status, from: status.latestSequence, isTail: true, isUnread: true };
+    const turn = new AgentTurn(span, (after) => requests.events(after, signal));
+    for await (const _ of receive(turn, patience, signal));
   }
 
-  /** Repeats the turn of the newest message; a message that never arrived is sent. */
-  async function repeat(
-    requests: AgentRequests,
-    sessionId: string,
-    asked: SendMessagesOptions,
-  ): Promise<AgentTurnSpan> {
-    const { messages, abortSignal: signal } = asked;
-    try {
-      const body = { sessionId, mode: 'retry', messageId: messages.at(-1)?.id };
-      // A retry could repeat the turn twice.
-      const { runId } = await requests.resume(body, signal);
-      return await findTurn(requests, sessionId, runId, signal);
-    } catch (error) {
-      const isUnknown = error instanceof ChatRequestError && error.statusCode === 404;
-      if (isUnknown) return start(requests, sessionId, asked);
-      throw error;
-    }
-  }
-
-  async function findTurn(
-    requests: AgentRequests,
-    sessionId: string,
-    runId: string,
-    signal: AbortSignal | undefined,
-  ): Promise<AgentTurnSpan> {
-    const status = await keepTrying(() => requests.status(sessionId, signal), signal);
-    // Another turn has begun meanwhile; only the history has this one.
-    if (status?.run.runId !== runId) throw new ReplyBrokenError('withdrawn');
-    return { status, from: status.turnStartSequence, isTail: false };
-  }
-
-  /** Submits the newest message's answers and returns the span after them, or an empty reply. */
-  async function answer(
-    requests: AgentRequests,
-    sessionId: string,
-    { messages, abortSignal: signal }: SendMessagesOptions,
-  ): Promise<AgentTurnSpan | { parts: CommonStreamPart[] }> {
-    const message = lastReplyOf(messages);
-    const status = await keepTrying(() => requests.status(sessionId, signal), signal);
-    if (message === undefined || status?.messageId !== message.id) {
-      throw new ReplyBrokenError('withdrawn');
-    }
-    const waiting = new Map(status.pending.map((call) => [call.toolCallId, call]));
-    let isResumed = status.stream !== 'paused';
-    for (const { toolCallId, body } of toAnswers(message)) {
-      const call = waiting.get(toolCallId);
-      if (call === undefined) continue;
-      const { approvalId } = call;
-      const taken = await keepTrying(
-        () => submit(requests, { sessionId, approvalId, ...body }, signal),
-        signal,
-      );
-      isResumed ||= taken;
-    }
-    if (!isResumed) {
-      // The reply adds nothing, since the run waits for other answers.
-      const { parts } = toNewestStep(message);
-      const notice = toNoticeEvents(message.id, parts, 'tool-calls');
-      return { parts: notice as CommonStreamPart[] };
-    }
-    // The span begins after the pause that asked, as known before the answers.
-    return { status: { ...status, stream: 'active' }, from: status.pauseSequence, isTail: true };
-  }
-
-  /** Returns true if the run continues. An answer whose reply was lost has been accepted. */
-  async function submit(
-    requests: AgentRequests,
-    body: object,
-    signal: AbortSignal | undefined,
-  ): Promise<boolean> {
-    try {
-      return (await requests.submit(body, signal)).resumed;
-    } catch (error) {
-      if (error instanceof ChatRequestError && error.code === 'already_completed') return true;
-      throw error;
-    }
-  }
-
-  function follow(
-    requests: AgentRequests,
-    span: AgentTurnSpan,
-    abortSignal: AbortSignal | undefined,
-  ): ReadableStream<CommonStreamPart> {
+  function follow(requests: AgentRequests, span: AgentTurnSpan): ReadableStream<CommonStreamPart> {
     seenUpTo = Infinity;
+    const { sessionId, signal: left } = requests;
     return toStream(async function* (signal) {
-      const { sessionId } = span.status;
-      const turn = new AgentTurn(span, (after) => requests.events(sessionId, after, signal));
+      const turn = new AgentTurn(span, (after) => requests.events(after, signal));
+      streamed.set(sessionId, { runId: span.status.run.runId, turn, signal: left });
       yield turn.start();
       yield* receive(turn, patience, signal);
-    }, abortSignal);
-  }
-
-  function keepTrying<T>(attempt: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-    return persist(attempt, new Retries(patience), signal);
+    }, left);
   }
 }
 
-async function* whole(
-  parts: CommonStreamPart[],
-): AsyncGenerator<CommonStreamPart[], void, undefined> {
-  yield await Promise.resolve(parts);
+async function start(
+  requests: AgentRequests,
+  messages: readonly ChatMessage[],
+): Promise<AgentTurnSpan> {
+  const { runId } = await requests.start(toUserMessages(messages));
+  return findTurn(requests, runId);
+}
+
+/** Repeats the turn of the newest message; a message that never arrived is sent. */
+async function repeat(
+  requests: AgentRequests,
+  messages: readonly ChatMessage[],
+): Promise<AgentTurnSpan> {
+  try {
+    const { runId } = await requests.retry(messages.at(-1)?.id);
+    return await findTurn(requests, runId);
+  } catch (error) {
+    const isUnknown = error instanceof ChatRequestError && error.statusCode === 404;
+    if (isUnknown) return start(requests, messages);
+    throw error;
+  }
+}
+
+async function findTurn(requests: AgentRequests, runId: string): Promise<AgentTurnSpan> {
+  const status = await requests.status();
+  // Another turn has begun meanwhile; only the history has this one.
+  if (status?.run.runId !== runId) throw new ReplyBrokenError('withdrawn');
+  return { status, from: status.turnStartSequence, isTail: false };
+}
+
+/** Submits the newest message's answers and returns the span after them, or an empty reply. */
+async function answer(
+  requests: AgentRequests,
+  messages: readonly ChatMessage[],
+): Promise<AgentTurnSpan | ReadableStream<CommonStreamPart>> {
+  const message = lastReplyOf(messages);
+  const status = await requests.status();
+  if (message === undefined || status?.messageId !== message.id) {
+    throw new ReplyBrokenError('withdrawn');
+  }
+  const isResumed = await submitAll(requests, status, message);
+  if (!isResumed && status.stream === 'paused') {
+    // The reply adds nothing, since the run waits for other answers.
+    const { parts } = toNewestStep(message);
+    const notice = toNoticeEvents(message.id, parts, 'tool-calls');
+    return toStream(async function* () {
+      yield await Promise.resolve(notice as CommonStreamPart[]);
+    });
+  }
+  // The span begins after the pause that asked, as known before the answers.
+  return { status: { ...status, stream: 'active' }, from: status.pauseSequence, isTail: true };
+}
+
+/** Submits the answers for which calls wait; returns true if the run continues with them. */
+async function submitAll(
+  requests: AgentRequests,
+  { pending, pauseSequence }: AgentStatus,
+  reply: ChatMessage,
+): Promise<boolean> {
+  const waiting = new Map(pending.map((call) => [call.toolCallId, call]));
+  let isResumed = false;
+  for (const { toolCallId, body } of toAnswers(reply)) {
+    const call = waiting.get(toolCallId);
+    if (call === undefined) continue;
+    const taken = await requests.submit({ approvalId: call.approvalId, ...body });
+    if (taken === 'before') {
+      const now = await requests.status();
+      isResumed ||= now?.stream !== 'paused' || now.pauseSequence > pauseSequence;
+    } else {
+      isResumed ||= taken.resumed;
+    }
+  }
+  return isResumed;
 }
 
 /** Returns the answers in a message, in the form of `/submit-tool-result`. */
@@ -229,38 +230,65 @@ function isSent(part: ChatMessage['parts'][number]): boolean {
 type Signal = AbortSignal | undefined;
 type AgentRequests = ReturnType<typeof createAgentRequests>;
 
-/** Makes the requests of a chat's agent-server routes. A refusal is thrown as a ChatRequestError. */
+/**
+ * Makes the requests of one act of a chat on its session. A refusal is thrown as a ChatRequestError;
+ * requests that may be repeated are, while the server is away.
+ */
 function createAgentRequests(
-  { endpoint, headers: own, credentials, fetch: send }: HelixChatTransportOptions,
-  asked: ChatRequestOptions,
+  {
+    endpoint,
+    agentType,
+    headers: own,
+    credentials,
+    fetch: send,
+    ...options
+  }: HelixChatTransportOptions,
+  asked: SendMessagesOptions | ReconnectOptions,
+  patience: Patience,
 ) {
+  const { chatId, abortSignal: signal } = asked;
+  const { sessionId = chatId } = options;
   const base = endpoint.replace(/\/$/, '');
-  const post = async <Reply>(path: string, body: object, signal: Signal): Promise<Reply> => {
-    const init = { method: 'POST', body: JSON.stringify({ ...asked.body, ...body }) };
+  const query = `?sessionId=${encodeURIComponent(sessionId)}`;
+  const post = async <Reply>(path: string, body: object): Promise<Reply> => {
+    const init = { method: 'POST', body: JSON.stringify({ ...asked.body, sessionId, ...body }) };
     const response = await request(path, init, { 'content-type': 'application/json' }, signal);
     return (await response.json()) as Reply;
   };
+  const keepTrying = <T>(attempt: () => Promise<T>): Promise<T> =>
+    persist(attempt, new Retries(patience), signal);
   return {
-    start: (body: object, signal: Signal) => post<AgentStarted>('/start', body, signal),
-    resume: (body: object, signal: Signal) => post<AgentStarted>('/resume', body, signal),
-    submit: (body: object, signal: Signal) =>
-      post<ToolResultTaken>('/submit-tool-result', body, signal),
-    /** Resolves to undefined if the session does not exist. */
-    status: async (sessionId: string, signal: Signal): Promise<AgentStatus | undefined> => {
+    sessionId,
+    signal,
+    start: (message: object[]) =>
+      keepTrying(() => post<AgentStarted>('/start', { agentType, message })),
+    /** Repeats a turn; the request is not repeated, which could do so twice. */
+    retry: (messageId: string | undefined) =>
+      post<AgentStarted>('/resume', { mode: 'retry', messageId }),
+    interrupt: () => keepTrying(() => post('/interrupt', { reason: 'superseded' })),
+    /** Resolves to `before` for an answer that was accepted before: its reply may have been lost. */
+    submit: async (body: object): Promise<ToolResultTaken | 'before'> => {
       try {
-        const path = `/status?sessionId=${encodeURIComponent(sessionId)}`;
-        const response = await request(path, { cache: 'no-store' }, {}, signal);
-        return (await response.json()) as AgentStatus;
+        return await keepTrying(() => post<ToolResultTaken>('/submit-tool-result', body));
+      } catch (error) {
+        if (error instanceof ChatRequestError && error.code === 'already_completed')
+          return 'before';
+        throw error;
+      }
+    },
+    /** Resolves to undefined if the session does not exist. */
+    status: async (): Promise<AgentStatus | undefined> => {
+      try {
+        const read = () => request(`/status${query}`, { cache: 'no-store' }, {}, signal);
+        return (await (await keepTrying(read)).json()) as AgentStatus;
       } catch (error) {
         if (error instanceof ChatRequestError && error.statusCode === 404) return undefined;
         throw error;
       }
     },
     /** Requests the events after a sequence. */
-    events: (sessionId: string, after: number, signal: Signal) => {
-      const path = `/sse?sessionId=${encodeURIComponent(sessionId)}`;
-      return request(path, {}, { [HEADERS.lastEventId]: String(after) }, signal);
-    },
+    events: (after: number, reading: AbortSignal) =>
+      request(`/sse${query}`, {}, { [HEADERS.lastEventId]: String(after) }, reading),
   };
 
   async function request(

@@ -16,20 +16,24 @@ const slow = { say: 'one two three four five six seven', deltas: 14, everyMs: 10
 describe('a chat on the agent server', () => {
   const { Chat } = CLIENT_7;
 
-  function open(options: { sessionId?: string; messages?: UIMessage[] } = {}) {
-    const { sessionId = newSessionId(), messages = [] } = options;
+  /** @param options `lost` is a path whose first reply never arrives */
+  function open({ isAutomatic = true, lost = '' } = {}) {
+    const sessionId = newSessionId();
     const requests: string[] = [];
     const chat = new Chat<UIMessage>({
       id: sessionId,
-      messages,
-      sendAutomaticallyWhen: createHelixSendAutomaticallyWhen(),
+      ...(isAutomatic && { sendAutomaticallyWhen: createHelixSendAutomaticallyWhen() }),
       transport: createHelixChatTransport({
         endpoint: `${product.url}/api/agent`,
         agentType: 'lab',
-        fetch: (input, init) => {
+        retryDelayMs: () => 0,
+        fetch: async (input, init) => {
           const path = new URL(input as string).pathname.replace('/api/agent/', '');
           requests.push(path);
-          return fetch(input, init);
+          const response = await fetch(input, init);
+          if (path === lost && requests.indexOf(path) === requests.length - 1)
+            throw new TypeError('Failed to fetch');
+          return response;
         },
       }),
     });
@@ -82,6 +86,61 @@ describe('a chat on the agent server', () => {
     expect(requests).toEqual(['start', 'status', 'sse', 'status', 'submit-tool-result', 'sse']);
     await expectStored(opened);
   });
+
+  it.each([
+    { ids: ['l1'], state: 'output-available', text: 'So Rome.', waits: ['sse'] },
+    { ids: ['l1', 'l2'], state: 'output-error', text: '', waits: [] },
+  ])(
+    "a chat on the agent server sends a client tool's result before a new message: $ids",
+    async ({ ids, state, text, waits }) => {
+      const { chat, sessionId, requests, reply } = open({ isAutomatic: false });
+      const calls = ids.map((id) => ({ tool: 'locate', id, args: {} }));
+      await chat.sendMessage(toScript({ calls }, { say: 'So Rome.' }));
+      await chat.addToolOutput({ tool: 'locate', toolCallId: 'l1', output: { city: 'Rome' } });
+      await chat.sendMessage({ text: 'And now?' });
+      expect(chat.error).toBeUndefined();
+      expect(reply()).toContain('And now?');
+      const after = ['submit-tool-result', ...waits, 'start', 'status', 'sse'];
+      expect(requests.slice(requests.indexOf('submit-tool-result'))).toEqual(after);
+      const [, asking] = (await loadSnapshot(product.url, sessionId)).messages;
+      if (asking === undefined) throw new Error('unreachable');
+      expect(callsOf(asking)[0]).toMatchObject({ output: { city: 'Rome' } });
+      expect([callsOf(asking).at(-1)?.state, textOf(asking)]).toEqual([state, text]);
+    },
+  );
+
+  it('an answer whose reply was lost does not make the chat wait for another question', async () => {
+    const { chat, requests } = open({ isAutomatic: false, lost: 'submit-tool-result' });
+    const calls = ['l1', 'l2'].map((id) => ({ tool: 'locate', id, args: {} }));
+    await chat.sendMessage(toScript({ calls }));
+    await chat.addToolOutput({ tool: 'locate', toolCallId: 'l1', output: 'Rome' });
+    await chat.sendMessage();
+    expect([chat.status, chat.error]).toEqual(['ready', undefined]);
+    const submit = 'submit-tool-result';
+    expect(requests.slice(3)).toEqual(['status', submit, submit, 'status']);
+  });
+
+  it.each([
+    ['start', (chat: Opened['chat']) => chat.sendMessage({ text: 'And now?' })],
+    ['resume', (chat: Opened['chat']) => chat.regenerate()],
+  ])(
+    'a reply that its page has stopped ends when the page begins another: %s',
+    async (path, ask) => {
+      const { chat, requests, reply } = open();
+      const endless = { say: 'Wait for it.', deltas: 2, everyMs: 600_000 };
+      void chat.sendMessage(toScript(endless));
+      await until('the reply begins', () => reply() !== '');
+      await chat.stop();
+      const [before] = chat.messages;
+      void ask(chat);
+      const isFollowed = (): boolean => requests.filter((sent) => sent === 'sse').length === 3;
+      await until('another reply begins', () => isFollowed() && reply() !== '');
+      expect(chat.messages[0]).toEqual(before);
+      expect(requests.slice(3)).toEqual(['status', 'interrupt', 'sse', path, 'status', 'sse']);
+      expect(chat.error).toBeUndefined();
+      await chat.stop();
+    },
+  );
 
   it("a chat on the agent server sends the page's own parts", async () => {
     const opened = open();
