@@ -1,7 +1,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { withTimeout } from '../../protocol/time.js';
 import { isNetworkError, ReplyBrokenError } from './errors.js';
-import { persist, Retries, type Patience } from './patience.js';
+import { mayPass, persist, Retries, type Patience } from './patience.js';
 
 export interface SseEvent {
   /** Absent if a reader cannot resume after the event. */
@@ -103,8 +103,8 @@ function late(): Error {
 }
 
 /**
- * Converts a generator's parts to a stream; cancelling it fires the generator's signal. An exhausted
- * connection becomes a ReplyBrokenError, which chats do not take for a dropped request.
+ * Converts a generator's parts to a stream; cancelling it fires the generator's signal. The failure of
+ * a server that stayed away becomes a ReplyBrokenError, which chats do not take for a dropped request.
  */
 export function toStream<T>(
   read: (signal: AbortSignal) => AsyncGenerator<T[], void, undefined>,
@@ -118,7 +118,7 @@ export function toStream<T>(
       // A pull that enqueues nothing is not repeated while the reader waits.
       for (;;) {
         const next = await parts.next().catch((error: unknown) => {
-          const isExhausted = !signal.aborted && isNetworkError(error);
+          const isExhausted = !signal.aborted && mayPass(error, true);
           throw isExhausted ? new ReplyBrokenError('unreachable', error) : error;
         });
         if (next.done === true) controller.close();

@@ -25,7 +25,8 @@ export class ChatRequestError extends Error {
 /** Refusals with status 429 that hold until the user does something. */
 const LASTING = new Set(['queue_full', 'quota_exceeded']);
 
-function readCode(body: string): string | undefined {
+/** Returns the code of a refusal's body, if it names one. */
+export function readCode(body: string): string | undefined {
   try {
     const value: unknown = JSON.parse(body);
     if (typeof value !== 'object' || value === null || !('code' in value)) return undefined;

@@ -94,18 +94,16 @@ export async function persist<T>(
       // The page no longer waits, so no success will be reported.
       if (signal?.aborted === true) retries.connected();
       signal?.throwIfAborted();
-      if (!mayPass(error) && !(hasWorked && isOfProxy(error))) throw error;
+      if (!mayPass(error, hasWorked)) throw error;
       await retries.next(error, signal);
     }
   }
 }
 
-function isOfProxy(error: unknown): boolean {
-  return error instanceof ChatRequestError && error.statusCode === 500 && error.code === undefined;
-}
-
-function mayPass(error: unknown): boolean {
-  return error instanceof ChatRequestError ? error.isPassing : isNetworkError(error);
+/** Returns true for a failure after which the same request may soon succeed. */
+export function mayPass(error: unknown, hasWorked: boolean): boolean {
+  if (!(error instanceof ChatRequestError)) return isNetworkError(error);
+  return error.isPassing || (hasWorked && error.statusCode === 500 && error.code === undefined);
 }
 
 /** Resolves after `ms`. @throws the signal's reason */

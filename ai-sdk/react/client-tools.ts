@@ -100,15 +100,10 @@ export function useResumeClientTools(options: UseResumeClientToolsOptions): void
 }
 
 function takeUp(runner: ClientCallRunner, options: UseResumeClientToolsOptions): void {
-  const { chat, toolHandlers, onError, lease, pending } = options;
+  const { chat, lease, pending } = options;
   const mayBegin = lease === undefined ? chat.status === 'ready' : chat.status !== 'submitted';
   if (!mayBegin) return;
-  runner.run(findWaiting(chat, pending), {
-    toolHandlers,
-    onError,
-    lease,
-    addToolOutput: chat.addToolOutput as (output: ToolOutput) => unknown,
-  });
+  runner.run(findWaiting(chat, pending), options);
 }
 
 function findWaiting(
@@ -131,14 +126,6 @@ function findWaiting(
     }));
 }
 
-/** The page's settings, which may change from one render to the next. */
-interface RunnerSettings {
-  toolHandlers: ToolHandlers;
-  onError?: ((error: unknown, call: FailedCall) => void) | undefined;
-  lease?: LeaseClientCall | undefined;
-  addToolOutput: (output: ToolOutput) => unknown;
-}
-
 export interface WaitingCall extends FailedCall {
   input: unknown;
 }
@@ -148,21 +135,22 @@ class ClientCallRunner {
   readonly #sessionId: string;
   readonly #begun = new Set<string>();
   readonly #leave = new AbortController();
-  #settings: RunnerSettings | undefined;
+  /** The page's options, which may change from one render to the next. */
+  #options: UseResumeClientToolsOptions | undefined;
 
   constructor(sessionId: string) {
     this.#sessionId = sessionId;
   }
 
   /** Begins the calls that have a handler and have not begun before. */
-  run(calls: readonly WaitingCall[], settings: RunnerSettings): void {
-    this.#settings = settings;
+  run(calls: readonly WaitingCall[], options: UseResumeClientToolsOptions): void {
+    this.#options = options;
     for (const call of calls) {
       const { toolCallId } = call;
-      if (this.#begun.has(toolCallId) || !Object.hasOwn(settings.toolHandlers, call.toolName))
+      if (this.#begun.has(toolCallId) || !Object.hasOwn(options.toolHandlers, call.toolName))
         continue;
       this.#begun.add(toolCallId);
-      void this.#carryOut(call, settings);
+      void this.#carryOut(call, options);
     }
   }
 
@@ -171,19 +159,19 @@ class ClientCallRunner {
     this.#leave.abort();
   }
 
-  async #carryOut(call: WaitingCall, settings: RunnerSettings): Promise<void> {
+  async #carryOut(call: WaitingCall, options: UseResumeClientToolsOptions): Promise<void> {
     const { toolCallId } = call;
     const over = new AbortController();
     const signal = AbortSignal.any([this.#leave.signal, over.signal]);
     try {
-      if (!(await this.#mayRun(call, settings.lease, signal))) return;
-      const result = await this.#handle(call, settings);
-      if (result !== undefined) await settings.addToolOutput(result);
+      if (!(await this.#mayRun(call, options.lease, signal))) return;
+      const result = await this.#handle(call, options);
+      if (result !== undefined) await options.chat.addToolOutput(result as never);
     } catch (error) {
       if (this.#leave.signal.aborted) return;
       // The lease request failed; the next render tries again.
       this.#begun.delete(toolCallId);
-      this.#settings?.onError?.(error, { toolName: call.toolName, toolCallId });
+      this.#options?.onError?.(error, { toolName: call.toolName, toolCallId });
     } finally {
       over.abort();
     }
@@ -192,7 +180,7 @@ class ClientCallRunner {
   /** Returns the result to post for the call; undefined if it is not needed any more. */
   async #handle(
     { toolCallId, toolName: tool, input }: WaitingCall,
-    { toolHandlers }: RunnerSettings,
+    { toolHandlers }: UseResumeClientToolsOptions,
   ): Promise<ToolOutput | undefined> {
     const { signal: abortSignal } = this.#leave;
     let output: ToolOutput;
@@ -202,7 +190,7 @@ class ClientCallRunner {
       output = { tool, toolCallId, output: result ?? null };
     } catch (error) {
       if (abortSignal.aborted) return undefined;
-      this.#settings?.onError?.(error, { toolName: tool, toolCallId });
+      this.#options?.onError?.(error, { toolName: tool, toolCallId });
       output = { tool, toolCallId, state: 'output-error', errorText: toErrorText(error) };
     }
     return abortSignal.aborted ? undefined : output;

@@ -91,16 +91,13 @@ export function createHelixChatHook(useChatOfMajor: typeof useChat): UseHelixCha
       lease,
       pending,
       loadSnapshot,
-      ...others
-    } = options;
-    const {
       eventsUrl,
       fetch,
       resumeFromSequence,
       onSessionEvent,
       resume: isResumed,
       ...own
-    } = others;
+    } = options;
     const sessionId = 'chat' in own ? own.chat.id : own.id;
     const sendAutomaticallyWhen = useHelixSendAutomaticallyWhen(sessionId);
     const offers = ('chat' in own ? {} : (own.transport ?? {})) as TransportOffers<M>;

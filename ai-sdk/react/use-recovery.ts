@@ -1,7 +1,7 @@
 import type { UIMessage, UseChatHelpers } from '@ai-sdk/react';
 import { useCallback, useEffect, useRef } from 'react';
 import type { FrontendSnapshot } from '../../protocol/replies.js';
-import { ChatRequestError, ReplyBrokenError, isNetworkError } from '../client/errors.js';
+import { ChatRequestError, ReplyBrokenError, isNetworkError, readCode } from '../client/errors.js';
 import { keepUnsent, isBusy, rebuildReply } from '../client/rebuild-reply.js';
 import { toPatience } from '../client/patience.js';
 import { BROKEN_OFF } from '../parts/errors.js';
@@ -53,14 +53,16 @@ export function useRecovery<M extends UIMessage>(
     if (isBusy(now)) return;
     const last = messages.at(-1);
     now.clearError();
-    if (last?.role === 'user') {
+    if (error !== undefined && !isBreak(error)) {
+      await now.regenerate();
+    } else if (last?.role === 'user' && isRefusedEdit(error)) {
+      await now.sendMessage({ ...last, messageId: last.id });
+    } else if (last?.role === 'user') {
       // The message keeps its id, so it counts once if it had arrived.
       now.setMessages(messages.slice(0, -1));
       await now.sendMessage(last);
     } else if (findAnswered(messages) !== undefined) {
       await now.sendMessage();
-    } else if (error !== undefined && !isBreak(error)) {
-      await now.regenerate();
     } else if (!(await refresh()) && error !== undefined) {
       await resume();
     }
@@ -74,14 +76,22 @@ const REPEATED_WITHIN_MS = 10_000;
 const { retryDelayMs } = toPatience({});
 
 /** Returns true for errors of the connection and the server, false for errors of the run. */
-function isBreak(error: Error | undefined): boolean {
+function isBreak(error: Error): boolean {
   return (
     error instanceof ChatRequestError ||
     isNetworkError(error) ||
     ReplyBrokenError.isInstance(error) ||
     // The stock transport passes on the last event of a broken reply.
-    error?.message === BROKEN_OFF
+    error.message === BROKEN_OFF ||
+    // Its refusals have the status, or the reply's body as message.
+    'statusCode' in error ||
+    readCode(error.message) !== undefined
   );
+}
+
+/** Returns true if the server has another version of the message, since an edit of it was lost. */
+function isRefusedEdit(error: Error | undefined): boolean {
+  return error instanceof ChatRequestError && error.code === 'message_conflict';
 }
 
 export interface RefreshOptions {
@@ -158,7 +168,12 @@ function useRefresh<M extends UIMessage>(
         unsent.isMessage = shown.length > server.length;
         unsent.hasAnswers = server.some((message, at) => message !== shown[at]);
       };
-      if (!(await rebuildReply<M>(current, show, () => from(now.id)))) return false;
+      // The page may show another conversation by then.
+      const loaded = async () => {
+        const snapshot = await from(now.id);
+        return latest.current.chat.id === now.id ? snapshot : undefined;
+      };
+      if (!(await rebuildReply<M>(current, show, loaded))) return false;
       // Others gave the missing answers, so this page's answers go out now.
       const isFree = !isBusy(latest.current.chat) && resuming.current?.chatId !== now.id;
       if (unsent.hasAnswers && isFree && when?.({ messages: shown })) void now.sendMessage();

@@ -170,8 +170,7 @@ export interface AutoResync<M extends ChatMessage> extends Pick<
 export function useAutoResync<M extends ChatMessage>(
   ...args: [data: ChatData, options: UseAutoResyncOptions<M>] | [options: UseAutoResyncOptions<M>]
 ): AutoResync<M> {
-  const [data, options] = args.length === 1 ? [undefined, args[0]] : args;
-  return useResync(data, options, false);
+  return useResync(args, false);
 }
 
 /**
@@ -191,11 +190,9 @@ export function useAutoResync<M extends ChatMessage>(
  * }
  */
 export function useResumableChat<M extends ChatMessage>(
-  ...args:
-    [data: ChatData, options: UseResumableChatOptions<M>] | [options: UseResumableChatOptions<M>]
+  ...args: ResumableChatArgs<M>
 ): AutoResync<M> {
-  const [data, options] = args.length === 1 ? [undefined, args[0]] : args;
-  return useResync(data, options, true);
+  return useResync(args, true);
 }
 
 /**
@@ -222,11 +219,14 @@ export function useCheckpointSnapshot<M extends ChatMessage>({
   );
 }
 
+type ResumableChatArgs<M extends ChatMessage> =
+  [data: ChatData, options: UseResumableChatOptions<M>] | [options: UseResumableChatOptions<M>];
+
 function useResync<M extends ChatMessage>(
-  data: ChatData,
-  options: UseResumableChatOptions<M>,
+  args: ResumableChatArgs<M>,
   isWanted: boolean,
 ): AutoResync<M> {
+  const [data, options] = args.length === 1 ? [undefined, args[0]] : args;
   const [resyncCount, setResyncCount] = useState(0);
   const { snapshot, isLoading, error, reload } = useSnapshot<M>(options, isWanted, (loaded) => {
     options.setMessages(loaded.messages);

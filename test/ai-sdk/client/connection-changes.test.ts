@@ -15,6 +15,7 @@ const options = {
 const refusal = (status: number, code: string): Response =>
   Response.json({ error: 'no', code }, { status });
 
+const START = 'data: {"type":"start","messageId":"m1"}\n\n';
 const BEGIN =
   'data: {"type":"start"}\n\ndata: {"type":"text-start","id":"t"}\n\n' +
   'id: 1\ndata: {"type":"text-delta","id":"t","delta":"a"}\n\n';
@@ -88,11 +89,12 @@ describe('a resumable transport', () => {
     expect(asked()).toBe(replies.length);
   });
 
-  it('a resumable transport gives up on connections that each break once the reply begins', async () => {
-    const begins = Array.from(
-      { length: 500 },
-      () => new Response('data: {"type":"start","messageId":"m1"}\n\n'),
-    );
+  it.each([
+    ['each break once it begins', START, () => new Response(START)],
+    ['a proxy refuses in the end', BEGIN, () => refusal(502, 'unavailable')],
+    ['a development proxy refuses in the end', BEGIN, () => new Response('', { status: 500 })],
+  ])('a resumable transport gives up a reply whose connections %s', async (_, begin, reconnect) => {
+    const begins = [new Response(begin), ...Array.from({ length: 500 }, reconnect)];
     const { transport, asked } = openPatient({ giveUpAfterMs: 5 }, ...begins);
     const reply = await transport.sendMessages(options);
     const read = async (): Promise<void> => {

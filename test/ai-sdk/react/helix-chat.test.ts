@@ -1,9 +1,9 @@
 import type { UIMessage } from '@ai-sdk/react';
 import type { ChatTransport } from 'ai';
-import { ReplyBrokenError } from '../../../ai-sdk/client/index.js';
+import { ChatRequestError, ReplyBrokenError } from '../../../ai-sdk/client/index.js';
 import { HOOKS, openHookPage } from '../../support/hook-page.js';
 import { openDocument } from '../../support/open-document.js';
-import { renderHook } from '../../support/render-hook.js';
+import { renderHook, untilShown } from '../../support/render-hook.js';
 import { until } from '../../support/until.js';
 
 const QUESTION: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Refund?' }] };
@@ -83,6 +83,74 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
     } finally {
       page.close();
     }
+  });
+
+  it('a retry repeats a turn that failed behind the answer to its question', async () => {
+    const located = {
+      type: 'dynamic-tool',
+      toolName: 'locate',
+      toolCallId: 'c1',
+      input: {},
+    } as const;
+    const answered = { ...located, state: 'output-available', output: 'Rome' } as const;
+    const asked: string[] = [];
+    const transport: ChatTransport<UIMessage> = {
+      sendMessages: async ({ trigger }) => {
+        asked.push(trigger);
+        return new ReadableStream({
+          start: (controller) => {
+            controller.enqueue({ type: 'error', errorText: 'The model is away.' });
+            controller.close();
+          },
+        });
+      },
+      reconnectToStream: async () => null,
+    };
+    const messages: UIMessage[] = [
+      QUESTION,
+      { id: 'msg-1', role: 'assistant', parts: [{ type: 'step-start' }, answered] },
+    ];
+    const page = renderHook(() => useHelixChat({ id: 'chat-1', transport, messages }), undefined);
+    unmount = page.unmount;
+    await (await untilShown(page)).sendMessage();
+    await until('the run has failed', () => page.current.error !== undefined);
+    await page.current.retry();
+    expect(asked).toEqual(['submit-message', 'regenerate-message']);
+  });
+
+  it('a retry sends a lost edit as an edit', async () => {
+    const edited: (string | undefined)[] = [];
+    const refuse: ChatTransport<UIMessage>['sendMessages'] = async ({ messageId }) => {
+      edited.push(messageId);
+      throw new ChatRequestError(409, '{"code":"message_conflict"}');
+    };
+    const transport = { sendMessages: refuse, reconnectToStream: async () => null };
+    const messages = [QUESTION];
+    const page = renderHook(() => useHelixChat({ id: 'chat-1', transport, messages }), undefined);
+    unmount = page.unmount;
+    await (await untilShown(page)).sendMessage({ ...QUESTION, id: 'u2' });
+    await until('it is refused', () => page.current.error !== undefined);
+    await page.current.retry();
+    expect(edited).toEqual([undefined, 'u2']);
+  });
+
+  it('a refresh shows nothing of a conversation that the page has left', async () => {
+    const loading: Record<string, () => void> = {};
+    const loadSnapshot = async (id: string) => {
+      await new Promise<void>((resolve) => (loading[id] = resolve));
+      return { status: 'ended' as const, messages: [QUESTION] };
+    };
+    const page = renderHook(({ id }: { id: string }) => useHelixChat({ id, loadSnapshot }), {
+      id: 'chat-1',
+    });
+    unmount = page.unmount;
+    const refreshed = (await untilShown(page)).refresh();
+    await until('it loads', () => loading['chat-1'] !== undefined);
+    page.render({ id: 'chat-2' });
+    await until('the other is shown', () => page.current.id === 'chat-2');
+    loading['chat-1']?.();
+    expect(await refreshed).toBe(false);
+    expect(page.current.messages).toEqual([]);
   });
 
   it('a page resumes a reply in strict mode too, which mounts it twice', async () => {
