@@ -92,7 +92,7 @@ export { activityTool, nexusTool } from './extensions/temporal-tools/index.js';
 // oxlint-disable-next-line oxc/no-barrel-file -- The file lists its names.
 export * from './protocol/index.js';
 
-export { isStalled } from './runs/record/run-standing.js';
+export { isStalled } from './runs/record/newest-run.js';
 export { resolveCheckpointStreamSequence } from './store/log/stream-manager.js';
 export type { AgentResult, RunOutcome } from './runs/run-result.js';
 export type {

@@ -99,7 +99,7 @@ export class AgentRegistry {
     return this.#agents.has(name);
   }
 
-  /** True if a factory makes the definition, so that it may depend on the scope. */
+  /** Returns true if a factory makes the definition, so that it may depend on the scope. */
   isMade(name: string): boolean {
     return typeof this.#agents.get(name) === 'function';
   }

@@ -229,7 +229,7 @@ function problemsOf(extensions: readonly ApiExtension[]): ProblemShape[] {
   return extensions.flatMap(({ problems }) => problems ?? []);
 }
 
-/** Root paths under which requests need a caller and pass the CSRF guard. */
+/** Returns the root paths under which requests need a caller and pass the CSRF guard. */
 function rootsOf(routes: readonly Route[]): string[] {
   const withCallers = routes.filter(({ access }) => access !== 'everyone');
   return [...new Set(withCallers.map(({ path }) => `/${path.split('/')[1] ?? ''}`))];

@@ -67,4 +67,4 @@ export {
   requireSecondOperator,
   toOperatorQuestions,
 } from './operator-access.js';
-export { nameOfRequest } from './routes/once.js';
+export { nameOfRequest } from './routes/idempotency.js';

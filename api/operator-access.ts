@@ -125,7 +125,7 @@ const NOT_LISTED: Required<WaitingSession>['hiddenMessages'][number] = {
 };
 
 /**
- * Like `readHidden`, for lists and links, whose reads no budget counts: for a larger conversation
+ * Works like `readHidden`, for lists and links, whose reads no budget counts: for a larger conversation
  * it only says that hidden messages exist.
  */
 export async function listHidden(

@@ -185,7 +185,7 @@ interface Flight {
   onTaken: (() => void) | undefined;
 }
 
-/** True once the reader has taken the write; false if it stalls or disconnects. */
+/** Returns true once the reader has taken the write; false if it stalls or disconnects. */
 function isTaken(flight: Flight, signal: AbortSignal, stallMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const done = (wasTaken: boolean) => (): void => {

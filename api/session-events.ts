@@ -5,7 +5,7 @@ import type { SessionEvent } from '../protocol/replies.js';
 import { sleep } from '../protocol/time.js';
 import type { SessionCalls, SessionRecord } from '../store/contract/sessions.js';
 import { toCallDecisions } from '../ai-sdk/reply/build-snapshot.js';
-import { toRunStanding } from '../runs/record/run-standing.js';
+import { toNewestRun } from '../runs/record/newest-run.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 
@@ -105,7 +105,7 @@ async function readEvent(
     sessionId: toShownSessionId(sessionId),
     sequence,
     status: stream,
-    run: toRunStanding(record, Date.now(), await isHeld?.(record)),
+    run: toNewestRun(record, Date.now(), await isHeld?.(record)),
     turn,
     messageId,
     pending: toPendingQuestions(openCalls),

@@ -348,7 +348,7 @@ function findKeyFault(env: Record<string, string | undefined>): string | undefin
   return undefined;
 }
 
-/** True for an address that the Redis stores can connect to. */
+/** Returns true for an address that the Redis stores can connect to. */
 export function isRedisUrl(text: string): boolean {
   return (/^rediss?:\/\//.test(text) && URL.canParse(text)) || MANY_HOSTS.test(text);
 }

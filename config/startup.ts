@@ -109,7 +109,7 @@ export function startProcess(main: () => Promise<void>): void {
   });
 }
 
-/** True for an address that only this machine reaches. */
+/** Returns true for an address that only this machine reaches. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

@@ -156,7 +156,7 @@ export function isSamePerson(one: KnownPerson, other: KnownPerson): boolean {
 }
 
 /**
- * True if a responder meets the demands in a call's record; the tool's function may still refuse.
+ * Returns true if a responder meets the demands in a call's record; the tool's function may still refuse.
  */
 export function fulfils(
   { roles, separate }: Approvers = {},

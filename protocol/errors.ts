@@ -85,7 +85,7 @@ export class HelixError extends Error {
     return HTTP_STATUS[this.code];
   }
 
-  /** True for every HelixError and its subclasses. */
+  /** Returns true for every HelixError and its subclasses. */
   static isInstance(error: unknown): error is HelixError {
     return error instanceof Error && MARK in error;
   }

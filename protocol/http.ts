@@ -293,7 +293,7 @@ export function isForged(request: SentRequest, allowedOrigins: ReadonlySet<strin
   );
 }
 
-/** True if a page of another origin, which is not listed, sent the request. */
+/** Returns true if a page of another origin, which is not listed, sent the request. */
 function isForeign({ host, header }: SentRequest, allowedOrigins: ReadonlySet<string>): boolean {
   const origin = header('origin') ?? undefined;
   if (origin !== undefined && allowedOrigins.has(origin)) return false;

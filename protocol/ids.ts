@@ -5,7 +5,7 @@ export const ANONYMOUS = 'anonymous';
 
 export const SESSION_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** True for a client-chosen session id: URL-safe, 1 to 128 characters. */
+/** Returns true for a client-chosen session id: URL-safe, 1 to 128 characters. */
 export function isSessionId(value: unknown): value is string {
   return typeof value === 'string' && SESSION_ID.test(value);
 }
@@ -13,7 +13,7 @@ export function isSessionId(value: unknown): value is string {
 /** Format under which a session is stored; for tenants `<tenant hash>~<session id>`. */
 const STORED_ID = /^(?:[A-Za-z0-9_-]{16}~)?[A-Za-z0-9_-]{1,128}$/;
 
-/** True for a session id as stores and engines know it; clients choose what follows the `~`. */
+/** Returns true for a session id as stores and engines know it; clients choose what follows the `~`. */
 export function isStoredSessionId(value: unknown): value is string {
   return typeof value === 'string' && STORED_ID.test(value);
 }
@@ -25,7 +25,7 @@ export function toShownSessionId(storedId: string): string {
 
 const CHILD_PART = /^\d+-[A-Za-z0-9]{1,64}$/;
 
-/** True for the id of a session or of a sub-agent's session; a stream has the id of its session. */
+/** Returns true for the id of a session or of a sub-agent's session; a stream has the id of its session. */
 export function isStreamId(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const root = rootOf(value);
@@ -50,7 +50,7 @@ export function childPartOf(sessionId: string): string {
   return sessionId.slice(rootOf(sessionId).length + 1);
 }
 
-/** Writer name of a step's model; sub-agents share the stream of their conversation. */
+/** Returns the writer name of a step's model; sub-agents share the stream of their conversation. */
 export function formatModelWriter(sessionId: string, step: number): string {
   const part = childPartOf(sessionId);
   return `${part === '' ? '' : `${part}:`}m${String(step)}`;
@@ -71,20 +71,20 @@ export function attemptIdOf(executionId: string, activityId: string, attempt: nu
   return `${executionId}:${activityId}:${String(attempt)}`;
 }
 
-/** Temporal's workflow id for the work of a tool's call. */
+/** Returns Temporal's workflow id for the work of a tool's call. */
 export function toolWorkflowIdOf(runId: string, toolCallId: string): string {
   return `call:${runId}:${toolCallId}`;
 }
 
 /**
- * Temporal's id for a schedule, which also begins the ids of its workflows. `tenantPart` is
+ * Returns Temporal's id for a schedule, which also begins the ids of its workflows. `tenantPart` is
  * `<tenant hash>~` or ''; no name has a full stop, so the two have different prefixes.
  */
 export function scheduleIdOf(taskQueue: string, tenantPart: string, name: string): string {
   return `schedule:${taskQueue}/${tenantPart}.${name}`;
 }
 
-/** Temporal's workflow id for the notices of a step's nth wait, from 1. */
+/** Returns Temporal's workflow id for the notices of a step's nth wait, from 1. */
 export function waitWorkflowIdOf(runId: string, step: number, nth = 1): string {
   const id = `wait:${runId}:${String(step)}`;
   return nth === 1 ? id : `${id}:${String(nth)}`;
@@ -98,7 +98,7 @@ export function deliveryWorkflowIdOf(deliveryId: string): string {
   return `deliver:${deliveryId}`;
 }
 
-/** Number of a run within its session, from 1; 0 for a malformed id. */
+/** Returns the number of a run within its session, from 1; 0 for a malformed id. */
 export function runNumberOf(runId: string): number {
   return Number(/:(\d+)-[^:]*$/.exec(runId)?.[1] ?? 0);
 }
@@ -121,7 +121,7 @@ export function parseApprovalId(id: string): { runId: string; toolCallId: string
   return { runId: id.slice(0, at), toolCallId: id.slice(at + 2) };
 }
 
-/** True for ids that the server creates; user messages may not use one. */
+/** Returns true for ids that the server creates; user messages may not use one. */
 export function isAssistantMessageId(id: string): boolean {
   return /^msg-\d+$/.test(id);
 }

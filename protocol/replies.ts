@@ -285,6 +285,7 @@ export const NewestRun = z.object({
   waitingFor: z.enum(['provider', 'agent', 'start']).optional(),
   startAt: z.number().optional(),
 });
+export type NewestRun = z.infer<typeof NewestRun>;
 
 /** State of a session: `GET /api/chat/:sessionId/events` sends it whenever it changes. */
 export const SessionEvent = z

@@ -71,7 +71,7 @@ export function createBegins(
     return result;
   }
 
-  /** True also for the run of an earlier try, whose process may have died before the note. */
+  /** Returns true also for the run of an earlier try, whose process may have died before the note. */
   async function mayBeUnnoted({ kind }: BeginResult, sessionId: string): Promise<boolean> {
     if (kind !== 'accepted') return kind === 'begun';
     return (await sessions.read(sessionId))?.status === 'starting';

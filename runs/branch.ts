@@ -11,7 +11,7 @@ import type { Store } from '../store/contract/store.js';
 import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { toUserMessage } from '../store/record/user-message.js';
 import { toAct } from './record/acts.js';
-import { isUncontinued } from './record/run-standing.js';
+import { isUncontinued } from './record/newest-run.js';
 import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
 import { refusal, requireStoredId } from './refusals.js';
 import type { AdoptInput, BranchInput, ForkInput, Runs } from './runs.js';

@@ -97,7 +97,7 @@ async function readMarker(
     : { kind, payload: { toolCallIds } };
 }
 
-/** True for an entry of the store itself about this session, not about a sub-agent. */
+/** Returns true for an entry of the store itself about this session, not about a sub-agent. */
 function isOfSession({ writer, message }: LogEntry, sessionId: string): boolean {
   if (writer !== '') return false;
   return !('agentId' in message) || message.agentId === sessionId;

@@ -5,7 +5,7 @@ import { legSpan } from '../protocol/telemetry.js';
 import type { RunRecord } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { StartNext } from './record/listeners.js';
-import { startOf } from './record/run-standing.js';
+import { startOf } from './record/newest-run.js';
 import { toHeld } from './agent-pauses.js';
 import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
 import { hasCodec } from './extension.js';

@@ -3,7 +3,7 @@ import { LIMITS, TIMES } from '../protocol/limits.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Answers } from './record/answers.js';
-import { isUncontinued, startOf } from './record/run-standing.js';
+import { isUncontinued, startOf } from './record/newest-run.js';
 import type { RunsCore } from './core.js';
 import type { Starts } from './starts.js';
 import type { Stops } from './stops.js';
@@ -271,7 +271,7 @@ function needsLook(record: SessionRecord, now: number): boolean {
   return record.stream === 'paused' || isExpired(record, now) || silentMs > FRESH_MS;
 }
 
-/** True if the record demands an action now; a resting workflow has missed it, or knows more. */
+/** Returns true if the record demands an action now; a resting workflow has missed it, or knows more. */
 function mustGoOn(record: SessionRecord, now: number): boolean {
   return record.stream !== 'paused' && (startOf(record) ?? 0) <= now;
 }

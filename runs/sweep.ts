@@ -6,7 +6,7 @@ import { type DueSession, DUE_SHARDS } from '../store/contract/due.js';
 import type { Store } from '../store/contract/store.js';
 import type { Owners } from '../store/contract/owners.js';
 import { logEntries, type AuditLogger } from './record/listeners.js';
-import { isStalled } from './record/run-standing.js';
+import { isStalled } from './record/newest-run.js';
 import type { RunWorkflows } from './run-workflows.js';
 import type { Runs } from './runs.js';
 import type { SweepBudget, SweptSession } from './sweep-session.js';
@@ -257,7 +257,7 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
     });
     page = next;
     await inLanes(runIds, READS_AT_ONCE, async (runId) => {
-      const found = await standingOf(runId);
+      const found = await stateOf(runId);
       if (found === 'active') return;
       if (found === 'silent') {
         await due.note(rootOf(sessionOfRun(runId)), 0);
@@ -270,7 +270,7 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
     });
   }
 
-  async function standingOf(runId: string): Promise<'active' | 'silent' | 'over' | 'unknown'> {
+  async function stateOf(runId: string): Promise<'active' | 'silent' | 'over' | 'unknown'> {
     const sessionId = sessionOfRun(runId);
     const own = await sessions.read(sessionId);
     // A sub-agent's first step creates its session.

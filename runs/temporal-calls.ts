@@ -11,7 +11,7 @@ export function toMs(time: Timestamp | null | undefined): number {
   return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1_000_000;
 }
 
-/** True for gRPC's invalid argument (3) and unimplemented (12); a retry does not help. */
+/** Returns true for gRPC's invalid argument (3) and unimplemented (12); a retry does not help. */
 export function isRefusedForGood(error: unknown): boolean {
   const code = codeOf(error);
   return code === 3 || code === 12;
@@ -23,7 +23,7 @@ export function isRefusedForGood(error: unknown): boolean {
  */
 const PASSING = new Set([1, 2, 4, 8, 10, 13, 14, 15]);
 
-/** True if a retry may succeed. An error without a code is of this side, and would recur. */
+/** Returns true if a retry may succeed. An error without a code is of this side, and would recur. */
 export function mayPass(error: unknown): boolean {
   const { code, message } = statusOf(error) ?? {};
   if (code === undefined || !PASSING.has(code)) return false;
@@ -68,7 +68,7 @@ function unavailable(cause: unknown): HelixError {
     : new HelixError('unavailable', 'The agents cannot be reached right now.', { cause });
 }
 
-/** True for gRPC's cancelled (1), timed out (4), exhausted (8) and unavailable (14). */
+/** Returns true for gRPC's cancelled (1), timed out (4), exhausted (8) and unavailable (14). */
 function isOutage(error: unknown): boolean {
   const code = codeOf(error);
   return code === 1 || code === 4 || code === 8 || code === 14;

@@ -153,7 +153,7 @@ function eagerOf({ next }: At, places = 0): string[] {
 const untilSaid = (run: Run): Promise<void> =>
   condition(() => run.recording === 0 && allHandlersFinished());
 
-/** True if the run waits and another build is current. Workers of its own build may be gone before people answer. */
+/** Returns true if the run waits and another build is current. Its own workers may be gone before people answer. */
 const mayMove = ({ next }: At): boolean =>
   next.do === 'open' && workflowInfo().targetWorkerDeploymentVersionChanged;
 

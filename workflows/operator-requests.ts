@@ -46,7 +46,7 @@ const FIELDS: { [Name in keyof OperatorRequests]: Record<keyof OperatorRequests[
 };
 
 /**
- * Validator of an update. A refused update leaves no trace in history.
+ * Validates an update. A refused update leaves no trace in history.
  *
  * @throws ApplicationFailure `validation_error` for a field that is missing, unknown or malformed
  */

@@ -28,7 +28,7 @@ export function labelsOf(attributes: Pick<TypedSearchAttributes, 'get'>): {
   return { tenant: attributes.get(AgentTenant), model: attributes.get(AgentModel) };
 }
 
-/** Search attributes of a run that a workflow starts. */
+/** Returns the search attributes of a run that a workflow starts. */
 export function startAttributes(
   { sessionId, agent, turn }: Pick<RunInput, 'sessionId' | 'agent' | 'turn'>,
   { tenant, model }: { tenant?: string | undefined; model?: string | undefined },

@@ -10,7 +10,7 @@ import { createCallModel, failures } from './call-model.js';
 import { createClaimStep } from './claim-step.js';
 import { compaction } from './compaction.js';
 import { easing } from './eased-prompt.js';
-import { fallback, toRequest } from './fallback.js';
+import { retries, toRequest } from './retries.js';
 import { createTellAgent, isCompletion } from './finish-hooks.js';
 import { madeFiles } from './made-files.js';
 import type { Ask, StepAttempt, StepMiddleware, StepProgress } from './middleware.js';
@@ -29,7 +29,7 @@ export type ModelStep = (
 /** Returns the middleware around each request to a model, the first outermost. */
 function middlewareOf(deps: WorkDeps): StepMiddleware[] {
   return [
-    fallback(deps),
+    retries(deps),
     stopConditions,
     spendCap,
     compaction(deps),

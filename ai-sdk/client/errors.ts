@@ -15,7 +15,7 @@ export class ChatRequestError extends Error {
     this.code = readCode(responseBody);
   }
 
-  /** True if the server is away or overloaded, so that the same request may soon succeed. */
+  /** Returns true if the server is away or overloaded, so that the same request may soon succeed. */
   get isPassing(): boolean {
     const { statusCode, code = '' } = this;
     return (statusCode >= 502 || statusCode === 408 || statusCode === 429) && !LASTING.has(code);

@@ -8,7 +8,7 @@ import { joinParts } from '../../store/contract/shared-data.js';
 import type { Store } from '../../store/contract/store.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { fitChanges } from '../../store/record/apply-changes.js';
-import { toRunStanding } from '../../runs/record/run-standing.js';
+import { toNewestRun } from '../../runs/record/newest-run.js';
 import { toPendingQuestions } from '../../store/record/session-summaries.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';
 import type { FrontendSnapshot } from '../parts/ui-message.js';
@@ -105,7 +105,7 @@ async function toSnapshot(
     existingMessageId: isOngoing(record) ? record.messageId : undefined,
     pending: toPendingQuestions(openCalls),
     ...toCallDecisions(openCalls, view.rows),
-    run: toRunStanding(record, Date.now(), await deps.executor?.runs.pauses?.isHeld(record)),
+    run: toNewestRun(record, Date.now(), await deps.executor?.runs.pauses?.isHeld(record)),
     queue: toQueue(view.queue),
   };
 }

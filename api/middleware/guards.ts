@@ -75,8 +75,9 @@ export interface CrossOriginHeaders {
 }
 
 /**
- * CORS for the listed origins, if any. @throws Error for an entry that is no origin: a path would
- * never match, `*` would match all
+ * Creates the CORS handler of the listed origins, if any.
+ *
+ * @throws Error for an entry that is no origin: a path would never match, `*` would match all
  */
 export function createCrossOrigin(
   options: CrossOriginOptions,
@@ -110,8 +111,9 @@ export function createCrossOrigin(
 }
 
 /**
- * Security headers. The page loads its own files only. Neither HSTS nor upgrades are set here: the
- * server that terminates TLS decides whether the host is reached by HTTPS only.
+ * Creates the handler of security headers. The page loads its own files only. Neither HSTS nor
+ * upgrades are set here: the server that terminates TLS decides whether the host is reached by
+ * HTTPS only.
  */
 export function createSecurityHeaders(): RequestHandler {
   return helmet({

@@ -34,7 +34,7 @@ export function createErrorResponder(
   };
 }
 
-/** Any error as a refusal; an error of Express for a malformed path carries a status. */
+/** Converts any error to a refusal; an error of Express for a malformed path carries a status. */
 function toRefusal(error: unknown): HelixError {
   if (HelixError.isInstance(error)) return error;
   const { status } = toFields(error);

@@ -1,6 +1,6 @@
 import { CHAT_ROUTES } from './chat.js';
 import { RERUN_ROUTES } from './reruns.js';
-import { onceByKey } from './once.js';
+import { onceByKey } from './idempotency.js';
 import type { ApiExtension } from '../extension.js';
 import type { Route } from './route.js';
 import { SERVICE_ROUTES } from './service.js';

@@ -198,7 +198,7 @@ function toFields(value: unknown): Partial<Ids> {
   return typeof value === 'object' && value !== null ? value : {};
 }
 
-/** True if a reply may be a stream. */
+/** Returns true if a reply may be a stream. */
 export function mayStream({ replies }: Pick<Route, 'replies'>): boolean {
   return sendsLines(replies) || contentsOf(replies).some((content) => 'events' in content);
 }

@@ -24,7 +24,7 @@ import { toShownSessionId } from '../../protocol/ids.js';
 import { toPerson } from '../../protocol/actor.js';
 import type { RouteDeps } from '../../api/extension.js';
 import type { SessionView } from '../../store/contract/sessions.js';
-import { toRunStanding } from '../../runs/record/run-standing.js';
+import { toNewestRun } from '../../runs/record/newest-run.js';
 import { toPendingCalls } from '../../store/record/session-summaries.js';
 
 interface StartParams {
@@ -97,7 +97,7 @@ export function toAgentStatus(
   { isHeld }: { isHeld: boolean },
 ): AgentStatus {
   const { sessionId, agent, runId, turn, status, stream, error, output, usage } = record;
-  const { waitingFor, startAt } = toRunStanding(record, Date.now(), isHeld);
+  const { waitingFor, startAt } = toNewestRun(record, Date.now(), isHeld);
   const reply = rows.findLast((row) => row.role === 'assistant' && row.runId === runId);
   const parts = reply?.role === 'assistant' ? reply.parts : [];
   const pending = stream === 'paused' ? Object.values(toPendingCalls(openCalls)) : [];

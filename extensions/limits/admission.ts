@@ -36,7 +36,7 @@ async function tryToAdmit(
   limits: Quotas,
   owners: Owners,
 ): Promise<Admission> {
-  const found = await owners.standing({ owner, tenant }, sessionId);
+  const found = await owners.counts({ owner, tenant }, sessionId);
   const reserved = reservations.get(owners) ?? new Set();
   reservations.set(owners, reserved);
   const isOwners = (each: Reservation): boolean => each.owner === owner;

@@ -364,7 +364,7 @@ function askerOf(sessionId: string, call: OpenCall | undefined): string {
   return call?.spec.runId ?? `${sessionId}:0-none`;
 }
 
-/** True for a client's late answer to a settled call, of which the model may still learn. */
+/** Returns true for a client's late answer to a settled call, of which the model may still learn. */
 function isLate(call: OpenCall | undefined, answer: ToolAnswer): call is OpenCall {
   return call?.state === 'settled' && call.spec.kind === 'client' && fits(call.spec, answer);
 }

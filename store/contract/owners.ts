@@ -14,7 +14,10 @@ export interface Owners {
   /** Current usage of this user. */
   usage: (owner: SessionOwner) => Promise<OwnerCounts>;
   /** The same with that of all users of the tenant, and the share of one session, which need not exist. */
-  standing: (owner: SessionOwner, sessionId: string) => Promise<OwnerStanding>;
+  counts: (
+    owner: SessionOwner,
+    sessionId: string,
+  ) => Promise<Record<'user' | 'tenant' | 'session', OwnerCounts>>;
   /** Folds the conversations whose runs count as active, since some may have ended without a fold. */
   refresh: (owner: SessionOwner) => Promise<void>;
   /**
@@ -40,8 +43,6 @@ export interface OwnerCounts {
   /** Stored text in UTF-8 bytes. */
   bytes: number;
 }
-
-export type OwnerStanding = Record<'user' | 'tenant' | 'session', OwnerCounts>;
 
 export const COUNTED = ['runs', 'queued', 'sessions', 'bytes'] as const;
 export const NO_COUNTS: OwnerCounts = { runs: 0, queued: 0, sessions: 0, bytes: 0 };

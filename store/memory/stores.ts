@@ -32,7 +32,7 @@ export interface MemoryData {
 }
 
 /**
- * Data that several memory stores may share.
+ * Creates data that several memory stores may share.
  *
  * @example
  * import { createMemoryData, createStoresOn } from 'helix-temporal/store-memory';
@@ -98,7 +98,7 @@ export interface MemoryStores {
 }
 
 /**
- * Both stores in this process's memory, for tests and for programs of one process.
+ * Creates both stores in this process's memory, for tests and for programs of one process.
  *
  * @example
  * import { createMemoryStores } from 'helix-temporal/store-memory';
@@ -110,7 +110,7 @@ export function createMemoryStores(options: MemoryOptions = {}): MemoryStores {
 }
 
 /**
- * Both stores on data that may be shared with other stores.
+ * Creates both stores on data that may be shared with other stores.
  *
  * @example
  * import { createMemoryData, createStoresOn } from 'helix-temporal/store-memory';

@@ -11,7 +11,7 @@ import { toOwner, type OwnerKeys } from './keys.js';
 import { untilWritten, type Check, type Write } from './write-if.js';
 
 /** A session's figures, read at one moment. */
-export interface Standing {
+export interface Figures {
   /** 0 while the session has files but no message. */
   created: number;
   version: number;
@@ -40,7 +40,7 @@ export interface Charged {
   /** Model of its newest step. */
   model: string;
   status: RunStatus;
-  standing: Standing;
+  figures: Figures;
   /** Stored bytes of a session that must be recounted. */
   uncounted?: number;
 }
@@ -61,7 +61,7 @@ export function chargedOf(session: Session, isClosing = false): Charged | undefi
     const sizes = { version: Number(changes ?? 0), bytes: Number(fileBytes ?? 0) };
     return {
       ...{ agent: '', model: '', status: 'completed', owner: whose },
-      standing: { ...sizes, created: 0, queued: 0, runs: 0, updated: 0, spent: '' },
+      figures: { ...sizes, created: 0, queued: 0, runs: 0, updated: 0, spent: '' },
     };
   }
   const { owner, tenant, run, stream, sizes } = record;
@@ -79,7 +79,7 @@ export function chargedOf(session: Session, isClosing = false): Charged | undefi
     status: run.status,
     owner: toOwner(owner, tenant),
     ...(!sizes.isComplete && { uncounted: sizes.stored }),
-    standing: {
+    figures: {
       created: record.created,
       // None of these numbers ever decreases, and each change of a counted figure raises one of them.
       version: tree.log.sequence + run.n + Number(changes ?? 0),
@@ -107,7 +107,7 @@ function usedBelow({ tree, existing, children }: Session): Usage {
 }
 
 /** One session's share of its owner's sums. */
-type Entry = Omit<Standing, 'updated'>;
+type Entry = Omit<Figures, 'updated'>;
 
 function parseEntry(stored: string | null): Entry | undefined {
   if (stored === null) return undefined;
@@ -155,10 +155,10 @@ export function createCharge({ redis, keys, writeIf, now }: RedisContext) {
         ]);
         const before = parseEntry(stored);
         if (charged === undefined && before === undefined) return 'unknown';
-        if (charged !== undefined && !anyway && isOlder(charged.standing, before)) return 'stale';
+        if (charged !== undefined && !anyway && isOlder(charged.figures, before)) return 'stale';
         const checks: Check[] = [[stored ?? '', 'HGET', at.entries, sessionId]];
         const writes: Write[] = [];
-        const [old, next] = [countsOf(before), countsOf(charged?.standing)];
+        const [old, next] = [countsOf(before), countsOf(charged?.figures)];
         const isLess = next.sessions < old.sessions;
         const sums: [string, string | null][] = [
           [at.usage, ofUser],
@@ -180,18 +180,18 @@ export function createCharge({ redis, keys, writeIf, now }: RedisContext) {
           writes.push(['HDEL', at.entries, sessionId], ['HDEL', at.titles, sessionId]);
           writes.push(['ZREM', at.sessions, sessionId], ['ZREM', at.work, sessionId]);
         } else {
-          const { standing } = charged;
-          writes.push(['HSET', at.entries, sessionId, formatEntry(standing)]);
-          if (standing.created > 0) {
-            writes.push(['ZADD', at.sessions, -standing.updated, sessionId]);
+          const { figures } = charged;
+          writes.push(['HSET', at.entries, sessionId, formatEntry(figures)]);
+          if (figures.created > 0) {
+            writes.push(['ZADD', at.sessions, -figures.updated, sessionId]);
             if (title !== '') writes.push(['HSETNX', at.titles, sessionId, title]);
           }
-          if (standing.runs === 1) writes.push(['ZADD', at.work, standing.updated, sessionId]);
+          if (figures.runs === 1) writes.push(['ZADD', at.work, figures.updated, sessionId]);
           else writes.push(['ZREM', at.work, sessionId]);
           const counted = before?.spent ?? '';
-          if (used !== undefined && standing.spent !== counted) {
+          if (used !== undefined && figures.spent !== counted) {
             checks.push([usedBefore ?? '', 'HGET', used.key, used.by]);
-            writes.push(...addUsed(used, usedBefore, standing.spent, counted));
+            writes.push(...addUsed(used, usedBefore, figures.spent, counted));
           }
         }
         // A charge may free an owner's memory.
@@ -204,7 +204,7 @@ export function createCharge({ redis, keys, writeIf, now }: RedisContext) {
 }
 
 /** Returns true if a later charge is stored. A session created later under the same id is newer. */
-function isOlder({ created, version }: Standing, before: Entry | undefined): boolean {
+function isOlder({ created, version }: Figures, before: Entry | undefined): boolean {
   if (before === undefined) return false;
   return created === before.created ? version < before.version : created < before.created;
 }
@@ -233,7 +233,7 @@ const COST = 5;
  * ended no run.
  */
 function usedBy(owner: OwnerKeys, charged: Charged | undefined, now: number) {
-  if (charged === undefined || charged.standing.spent === '') return undefined;
+  if (charged === undefined || charged.figures.spent === '') return undefined;
   const day = toDay(now);
   return { owner, day, key: owner.used + day, by: JSON.stringify([charged.agent, charged.model]) };
 }

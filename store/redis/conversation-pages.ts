@@ -48,8 +48,8 @@ export function createConversationPages(
         const items = taken.map(async ({ entry: { member: sessionId }, title }) => {
           const charged = await read(sessionId);
           if (charged !== undefined && isSame(charged.owner, owner)) {
-            const { agent, status, standing } = charged;
-            return [{ sessionId, title, agent, status, updatedAt: standing.updated }];
+            const { agent, status, figures } = charged;
+            return [{ sessionId, title, agent, status, updatedAt: figures.updated }];
           }
           await fold(sessionId, owner);
           return [];

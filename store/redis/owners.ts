@@ -81,7 +81,7 @@ export function createOwners(
       return found?.owner;
     },
     usage: (owner) => readCounts(keys.owner(owner).usage),
-    standing: async (owner, sessionId) => {
+    counts: async (owner, sessionId) => {
       const { entries, usage, tenant: sums } = keys.owner(owner);
       const [stored, user, tenant] = await Promise.all([
         redis.hget(entries, sessionId),

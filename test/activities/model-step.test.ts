@@ -1,6 +1,6 @@
 import { APICallError } from '@ai-sdk/provider';
 import { echo } from '../../examples/lab/tools.js';
-import { toRunStanding } from '../../runs/record/run-standing.js';
+import { toNewestRun } from '../../runs/record/newest-run.js';
 import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
@@ -146,12 +146,12 @@ describe('model step', () => {
     if (waiting === undefined) throw new Error('no session');
     // Active, however long it is silent.
     const later = waiting.updatedAt + 300_000;
-    expect(toRunStanding(waiting, later)).toEqual({
+    expect(toNewestRun(waiting, later)).toEqual({
       runId: run.runId,
       status: 'running',
       waitingFor: 'provider',
     });
-    expect(toRunStanding(waiting, later + 200_000)).toMatchObject({ stalled: true });
+    expect(toNewestRun(waiting, later + 200_000)).toMatchObject({ stalled: true });
 
     // The second attempt is the fourth try; the wait that it is given would take longer than there is time.
     const more: unknown = await step(run, 1, 2).catch((error: unknown) => error);
@@ -193,7 +193,7 @@ describe('model step', () => {
       kind: 'ended',
     });
     const record = await stores.store.sessions.read(session.id);
-    expect(record && toRunStanding(record, Date.now())).toEqual({
+    expect(record && toNewestRun(record, Date.now())).toEqual({
       runId: run.runId,
       status: 'interrupted',
     });

@@ -284,15 +284,15 @@ function ownerUsageCases({ describe, it }: Suite): void {
       const [session] = [await newSession(setup, one), await newSession(setup, one)];
       await newSession(setup, two);
       const { owners } = (await setup.another()).store;
-      const standing = await owners.standing(one, session.id);
-      includes(standing, {
+      const counts = await owners.counts(one, session.id);
+      includes(counts, {
         user: { runs: 2, sessions: 2 },
         tenant: { runs: 3, sessions: 3 },
         session: { runs: 1, queued: 0, sessions: 1 },
       });
-      equal((await owners.standing(two, session.id)).session, NO_COUNTS);
+      equal((await owners.counts(two, session.id)).session, NO_COUNTS);
       // Users without a tenant are counted alone.
-      equal((await owners.standing({ owner: two.owner }, session.id)).tenant, NO_COUNTS);
+      equal((await owners.counts({ owner: two.owner }, session.id)).tenant, NO_COUNTS);
     });
 
     it('ended runs whose folds were lost no longer count after a refresh', async (setup) => {

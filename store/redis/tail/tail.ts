@@ -176,7 +176,7 @@ const MAX_SIZE = 1024 * 1024;
 
 type Inbox = ReturnType<typeof createInbox>;
 
-/** Published batches of a conversation's log that a follower has not read yet. Bounded. */
+/** Creates the queue of a conversation's published batches that a follower has not read yet. Bounded. */
 export function createInbox(conversationId: string) {
   let batches: Batch[] = [];
   let size = 0;

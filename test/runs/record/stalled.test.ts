@@ -1,5 +1,5 @@
 import { LIMITS } from '../../../protocol/limits.js';
-import { isStalled } from '../../../runs/record/run-standing.js';
+import { isStalled } from '../../../runs/record/newest-run.js';
 
 const atWork = { status: 'running', stream: 'active', updatedAt: 1_000 } as const;
 const late = 1_000 + LIMITS.stalledMs + 1;

@@ -49,7 +49,7 @@ export function toRequest(
  *
  * @throws AttemptOver, AttemptFailure
  */
-export function fallback({ store, logger }: ActivityDeps): StepMiddleware {
+export function retries({ store, logger }: ActivityDeps): StepMiddleware {
   return (step) => {
     const { ref, attempt, writer, progress, agent, claim, chunks } = step;
     // Time of the step's first failure, by this process's clock.

@@ -6,7 +6,7 @@ import {
   modelsOf,
   nextTry,
   nextWait,
-} from '../../activities/model/fallback.js';
+} from '../../activities/model/retries.js';
 import type { ProviderFailure } from '../../activities/model/provider-failure.js';
 import type { LlmConfig } from '../../agents/llm-settings.js';
 import { attemptOf, createHarness } from '../support/activity-harness.js';

@@ -2,7 +2,7 @@ import express from 'express';
 import { z } from 'zod';
 import type { RouteDeps } from '../../api/deps.js';
 import { listen } from '../../api/listen.js';
-import { onceByKey } from '../../api/routes/once.js';
+import { onceByKey } from '../../api/routes/idempotency.js';
 import { defineRoute } from '../../api/routes/route.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { until } from '../support/until.js';

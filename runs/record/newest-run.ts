@@ -1,21 +1,10 @@
 import { LIMITS } from '../../protocol/limits.js';
-import { isTerminal, type RunError, type RunStatus } from '../../protocol/run.js';
+import type { NewestRun } from '../../protocol/replies.js';
+import { isTerminal } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 
-export interface RunStanding {
-  runId: string;
-  status: RunStatus;
-  error?: RunError;
-  stalled?: true;
-  /**
-   * The provider failed and is retried, operators paused the agent, or the run waits for `startAt`.
-   */
-  waitingFor?: 'provider' | 'agent' | 'start';
-  startAt?: number;
-}
-
 /** @param isHeld the run is not started because its agent is paused */
-export function toRunStanding(record: SessionRecord, now: number, isHeld = false): RunStanding {
+export function toNewestRun(record: SessionRecord, now: number, isHeld = false): NewestRun {
   const { runId, status, error, waitsUntil = 0 } = record;
   const startAt = startOf(record);
   const isWaiting = waitsUntil > now;
@@ -39,14 +28,17 @@ export function startOf({
   return status === 'starting' ? waitsUntil : undefined;
 }
 
-type Standing = Pick<SessionRecord, 'status' | 'stream' | 'updatedAt' | 'waitsUntil'>;
-
 /**
  * Returns true for an active run that has written nothing for long: no worker, or a silent model. A
  * run that waits for its provider has time until the next try. Pure.
  */
 export function isStalled(
-  { status, stream, updatedAt, waitsUntil = 0 }: Standing,
+  {
+    status,
+    stream,
+    updatedAt,
+    waitsUntil = 0,
+  }: Pick<SessionRecord, 'status' | 'stream' | 'updatedAt' | 'waitsUntil'>,
   now: number,
 ): boolean {
   const lastSign = Math.max(updatedAt, waitsUntil);
