@@ -259,7 +259,7 @@ export interface ToolConfig<
   /** A person must agree before `execute` runs; the function form decides call by call. */
   requireApproval?: true | ApprovalRule<z.output<Input>>;
   /**
-   * Finds out if a call took effect after its worker died: asks the changed system by the
+   * Finds out whether a call took effect after its worker died: asks the changed system by the
    * idempotency key. An error, or no answer within a minute, counts as unknown. Default: unknown.
    */
   verify?: (

@@ -98,7 +98,7 @@ export interface RouteDeps extends ApiDeps {
   readIdentity: ReadIdentity;
   /** Counts a read that does not go through this `stateStore`. */
   countRead: CountRead;
-  /** Reports the parts that answer, and if this process accepts messages. */
+  /** Reports the parts that answer, and whether this process accepts messages. */
   readReadiness: () => Promise<ReadinessReply>;
   /** True if a route accepts uploads. */
   takesFiles: boolean;

@@ -8,7 +8,7 @@ const NEEDED = 'redis';
 /** A check that takes longer counts as failed, ms. */
 const CHECK_MS = 2_000;
 
-/** Reports if this process accepts messages, and the parts that are away. */
+/** Reports whether this process accepts messages, and the parts that are away. */
 export function createReadiness(checks: ReadinessChecks): () => Promise<ReadinessReply> {
   const seen = new Set<string>();
   let looking: Promise<CheckResult[]> | undefined;

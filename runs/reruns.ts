@@ -164,7 +164,7 @@ export async function resumeSession(
   return result.kind === 'resumed' ? result.run.runId : result.runId;
 }
 
-/** Decides from the record if a session can be resumed; the store decides again. Pure. */
+/** Decides from the record whether a session can be resumed; the store decides again. Pure. */
 export function decideResume(
   record: Pick<SessionRecord, 'status' | 'error' | 'checkpointId'> | undefined,
 ): Resumability {

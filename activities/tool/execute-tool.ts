@@ -93,7 +93,7 @@ interface LostExecution extends Pick<Execution, 'input' | 'attempt' | 'signal' |
 }
 
 /**
- * Asks a tool if a lost execution took effect. Any unclear answer, such as an error or a result
+ * Asks a tool whether a lost execution took effect. Any unclear answer, such as an error or a result
  * that does not fit, counts as `unknown`.
  *
  * @throws AttemptCancelled if the worker shuts down; the next attempt asks again
