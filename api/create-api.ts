@@ -151,8 +151,18 @@ function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
 }
 
 const PARTS: readonly (keyof ApiStores['store'])[] = [
-  ...(['sessions', 'waiting', 'documents', 'checkpoints', 'queue', 'audit'] as const),
-  ...(['usage', 'requests', 'files', 'owners', 'runs', 'calls'] as const),
+  'sessions',
+  'waiting',
+  'documents',
+  'checkpoints',
+  'queue',
+  'audit',
+  'usage',
+  'requests',
+  'files',
+  'owners',
+  'runs',
+  'calls',
 ];
 
 function toRouteDeps(options: ApiOptions & { extensions: readonly ApiExtension[] }): RouteDeps {

@@ -154,8 +154,14 @@ export const AgentStatus = z
     pauseSequence: count,
     pending: z.array(
       PendingQuestion.pick({
-        ...{ toolCallId: true, toolName: true, kind: true, input: true },
-        ...{ approvalId: true, inputHash: true, deadline: true, mayDecide: true },
+        toolCallId: true,
+        toolName: true,
+        kind: true,
+        input: true,
+        approvalId: true,
+        inputHash: true,
+        deadline: true,
+        mayDecide: true,
       }).extend({ runId: z.string() }),
     ),
     text: z.string(),

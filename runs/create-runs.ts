@@ -63,7 +63,9 @@ export function createRuns(deps: RunsDeps): Runs & PreparedRuns {
   });
   const leases = store.leases?.of(workflows.namespace);
   const sweepSession = createSweepSession({
-    ...{ ...parts, ...answers, continueCopy },
+    ...parts,
+    ...answers,
+    continueCopy,
     findUnseen: leases && createFindUnseen({ ...core, leases }),
   });
 

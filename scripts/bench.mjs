@@ -14,15 +14,18 @@ import { outputOf, runInForeground } from './system/run-command.mjs';
 
 /** In the order in which they are taken. */
 const MEASURES = [
-  ...['first-token', 'chunk-latency', 'answer-latency', 'step-gap', 'history-size', 'stop-latency'],
-  ...[
-    'recovery',
-    'long-conversation',
-    'concurrent-runs',
-    'waiting-memory',
-    'attach',
-    'sse-clients',
-  ],
+  'first-token',
+  'chunk-latency',
+  'answer-latency',
+  'step-gap',
+  'history-size',
+  'stop-latency',
+  'recovery',
+  'long-conversation',
+  'concurrent-runs',
+  'waiting-memory',
+  'attach',
+  'sse-clients',
 ];
 /** Some peers have many packages. */
 const INSTALL_MS = 30 * 60_000;

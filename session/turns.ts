@@ -141,8 +141,17 @@ export function startRun(
   if (n <= 1) session.dropWriters();
   const run: Run = {
     ...newRecord(now).run,
-    ...{ id, n, mode, by, status: 'starting', started: now, sequence, paused: sequence },
-    ...{ fromStep: step, claimed: step, committed: step },
+    id,
+    n,
+    mode,
+    by,
+    status: 'starting',
+    started: now,
+    sequence,
+    paused: sequence,
+    fromStep: step,
+    claimed: step,
+    committed: step,
   };
   record.layout = LAYOUT;
   record.run = run;

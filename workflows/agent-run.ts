@@ -54,7 +54,9 @@ function createRun(input: RunInput, beside: readonly Beside[]): Run {
     input,
     view: createOperatorsView(input),
     beside,
-    ...{ recording: 0, looks: 0, reportsEnd: false },
+    recording: 0,
+    looks: 0,
+    reportsEnd: false,
     traceparent: input.traceparent,
   };
   run.loop = createLoop(hostOf(run as Run), input, beginningOf(input, Date.now()));

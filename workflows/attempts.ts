@@ -38,7 +38,9 @@ export async function untilKept<Outcome extends object>(
     ref = {
       isLeased: true,
       replaces: {
-        ...{ token, number, progress },
+        token,
+        number,
+        progress,
         ...(unbegun > 0 && { unbegun }),
         ...(blockedBy !== undefined && { blockedBy }),
       },

@@ -203,12 +203,15 @@ function toReasoningOutput({ file, ...part }: Content): Content {
 /** Returns a file of the AI SDK; a stored or remote file has only its address. */
 export function toMadeFile({ url, mediaType }: { url: string; mediaType: string }): GeneratedFile {
   const base64 = /^data:[^,]*;base64,(.*)$/s.exec(url)?.[1] ?? '';
-  return {
-    ...{ base64, mediaType, url },
+  const file = {
+    base64,
+    mediaType,
+    url,
     get uint8Array() {
       return new Uint8Array(Buffer.from(base64, 'base64'));
     },
   };
+  return file;
 }
 
 function toResult(call: object, row: ToolRow | undefined): Content[] {

@@ -95,7 +95,9 @@ export function createCrossOrigin(
     credentials: allowCredentials,
     methods: ['GET', 'POST', 'PATCH', 'DELETE'],
     allowedHeaders: [
-      ...['authorization', 'content-type', ...Object.values(asked)],
+      'authorization',
+      'content-type',
+      ...Object.values(asked),
       ...others.flatMap(({ allowed = [] }) => allowed),
     ],
     exposedHeaders: [

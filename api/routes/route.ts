@@ -340,7 +340,9 @@ async function recordAccess(
   const actId = `read-${createHash('sha256').update(which).digest('base64url')}`;
   if (entry === undefined && (await audit.knows(tenant, actId))) return;
   const act = toAct(action, entry === undefined ? { ...actor, actId } : actor, {
-    ...{ tenant, owner: of, reason },
+    tenant,
+    owner: of,
+    reason,
     detail: { what: id, ...detail },
   });
   const outcome = audits === 'act' ? 'asked' : undefined;

@@ -213,7 +213,8 @@ async function untilOver(
   }
   for (let waitMs = LOOKS.firstMs; ; waitMs = Math.min(waitMs * LOOKS.factor, LOOKS.mostMs)) {
     const look = await activities.lookAtAgentRun({
-      ...{ sessionId, runId },
+      sessionId,
+      runId,
       ...(withoutReply !== undefined && { withoutReply }),
     });
     if (look.kind === 'ended') return look.result;

@@ -173,7 +173,10 @@ export function createLane<T>(
       if (waitMs > JOIN_MS) throw busy(waitMs - JOIN_MS);
       if (waiting.length >= MOST_WAITING && !makeRoom(own.length)) throw busy(0);
       const entry: Entry<T> = {
-        ...{ tenant, owner, kind, item },
+        tenant,
+        owner,
+        kind,
+        item,
         end: (error) => {
           signal?.removeEventListener('abort', giveUp);
           if (error === undefined) resolve();

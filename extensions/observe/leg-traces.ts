@@ -47,7 +47,9 @@ export function createLegTraces(tracer: Tracer): LegTraces {
     const began = own?.leg?.at ?? own?.runStartedAt ?? Date.now();
     const above = own?.parent ?? parent;
     return {
-      ...{ sessionId, runId, agent: own?.agent ?? agent ?? '' },
+      sessionId,
+      runId,
+      agent: own?.agent ?? agent ?? '',
       turn: root.turn,
       rootRunId: root.runId,
       number: legNumberOf(root),

@@ -43,7 +43,10 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
         const current: StepProgress = { step, sequence: 0, failures: 0 };
         const ref = {
           ...run,
-          ...{ turn, step, maxSteps, known: loop.known().sequence },
+          turn,
+          step,
+          maxSteps,
+          known: loop.known().sequence,
           ...(mustFinish === true && { forceFinish: true }),
           ...(parent !== undefined && { parent, depth: parent.depth }),
         };

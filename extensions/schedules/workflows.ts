@@ -34,7 +34,12 @@ export async function carryOutFiring(
   let run: StartedRun;
   try {
     run = await startAgent(agent, message, {
-      ...{ userId: owner, tenantId: tenant, sessionId, askers, by: trigger.by, withoutReply: true },
+      userId: owner,
+      tenantId: tenant,
+      sessionId,
+      askers,
+      by: trigger.by,
+      withoutReply: true,
       whenBusy: whenBusy === 'skip' ? 'fail' : whenBusy,
     });
   } catch (error) {

@@ -88,9 +88,17 @@ async function startOwn(ends) {
   const folder = mkdtempSync(join(tmpdir(), 'helix-docker-'));
   const socket = `unix://${join(folder, 'docker.sock')}`;
   const args = [
-    ...['--data-root', data, '--exec-root', join(folder, 'exec'), '--pidfile', join(folder, 'pid')],
+    '--data-root',
+    data,
+    '--exec-root',
+    join(folder, 'exec'),
+    '--pidfile',
+    join(folder, 'pid'),
     // Containers get networks of their own; image builds use the host's network.
-    ...['-H', socket, '--bridge', 'none'],
+    '-H',
+    socket,
+    '--bridge',
+    'none',
   ];
   const child = spawn(dockerd, args, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   let printed = '';

@@ -77,7 +77,8 @@ async function makeStandIns(images, env) {
     const registry = (await outputOf('npm', ['config', 'get', 'registry'])).trim();
     const { network, args } = hostOptions();
     const options = Object.entries({ ...args, REGISTRY: registry }).flatMap((each) => [
-      ...['--build-arg', each.join('=')],
+      '--build-arg',
+      each.join('='),
     ]);
     for (const image of images) {
       const target = ['--target', image.split(':')[0].split('/').at(-1), '-t', image];
@@ -115,7 +116,8 @@ async function collect(folder) {
   const tagOf = (name) => images.find((image) => image.startsWith(`${name}:`)).split(':')[1];
   const { server, sqlTool } = await findTemporalPrograms();
   const ui = await findGoProgram({
-    ...{ name: 'ui-server', module: 'github.com/temporalio/ui-server/v2/cmd/server' },
+    name: 'ui-server',
+    module: 'github.com/temporalio/ui-server/v2/cmd/server',
     version: `v${tagOf('temporalio/ui')}`,
   });
   if (!ui.path) throw new UserError(`${ui.reason}.`);
@@ -126,8 +128,11 @@ async function collect(folder) {
   const unpack = 'tar -xzf *.tgz package/bin/node && mv package/bin/node . && rm -r package *.tgz';
   await outputOf('sh', ['-c', unpack], { cwd: folder });
   const parts = {
-    ...{ temporal: await findTemporal(), 'temporal-server': server, 'temporal-sql-tool': sqlTool },
-    ...{ 'ui-server': ui.path, schema: join(Dir, 'schema') },
+    temporal: await findTemporal(),
+    'temporal-server': server,
+    'temporal-sql-tool': sqlTool,
+    'ui-server': ui.path,
+    schema: join(Dir, 'schema'),
     npm: join((await outputOf('npm', ['root', '-g'])).trim(), 'npm'),
   };
   for (const [name, path] of Object.entries(parts)) {

@@ -18,7 +18,9 @@ const ASKS = JSON.stringify({
 /** @param folder of the clone */
 export async function rehearseProduct(engine, { folder, step, isShort }) {
   const product = await openComposition(engine, {
-    ...{ folder, file: 'docker-compose.yml', name: 'helix-rehearsal' },
+    folder,
+    file: 'docker-compose.yml',
+    name: 'helix-rehearsal',
   });
   const talk = await createTalk(product.url, { agent: 'lab' });
   const isReady = async () => {

@@ -81,7 +81,9 @@ export function temporalArguments({
   const pairs = (flag, values) =>
     Object.entries(values).flatMap(([key, value]) => [flag, `${key}=${value}`]);
   return [
-    ...['server', 'start-dev', ...flagsOf({ ip: '127.0.0.1', port })],
+    'server',
+    'start-dev',
+    ...flagsOf({ ip: '127.0.0.1', port }),
     ...(ui ? flagsOf({ 'ui-ip': ui.host, 'ui-port': ui.port }) : ['--headless']),
     ...(databaseFile ? flagsOf({ 'db-filename': databaseFile }) : []),
     ...(namespace === 'default' ? [] : flagsOf({ namespace })),

@@ -122,7 +122,10 @@ export function createStoresOn(data: MemoryData): MemoryStores {
   const { keyspace, options, now, files, channels } = data;
   const redis = createLocalCommands(keyspace);
   const own = {
-    ...{ data, redis, reads: redis, now },
+    data,
+    redis,
+    reads: redis,
+    now,
     keys: createKeySpace(),
     evaluate: evaluateOn(keyspace),
     fileStore: files,

@@ -78,7 +78,14 @@ export function toPendingQuestions(openCalls: readonly OpenCall[]): PendingQuest
     const { roles, separate } = call.approvers ?? {};
     return [
       {
-        ...{ toolCallId, toolName, kind, input, approvalId, inputHash, deadline, mayDecide },
+        toolCallId,
+        toolName,
+        kind,
+        input,
+        approvalId,
+        inputHash,
+        deadline,
+        mayDecide,
         ...(edited && { edited: { by: edited.by, at: edited.at, from: edited.from } }),
         ...(roles !== undefined && { approvers: roles }),
         ...(separate === true && { separateApprover: true }),

@@ -60,7 +60,10 @@ export function chargedOf(session: Session, isClosing = false): Charged | undefi
     if (whose === undefined) return undefined;
     const sizes = { version: Number(changes ?? 0), bytes: Number(fileBytes ?? 0) };
     return {
-      ...{ agent: '', model: '', status: 'completed', owner: whose },
+      agent: '',
+      model: '',
+      status: 'completed',
+      owner: whose,
       figures: { ...sizes, created: 0, queued: 0, runs: 0, updated: 0, spent: '' },
     };
   }

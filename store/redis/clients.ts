@@ -157,7 +157,9 @@ function createRedis(
   return new Redis({
     ...shared,
     ...accessOptions(address),
-    ...{ sentinels, name, db },
+    sentinels,
+    name,
+    db,
     // Short, because closing a client waits for it.
     sentinelRetryStrategy: () => RETRY_PAUSE_MS,
     // Not failoverDetector: it permanently ends a client that is just reconnecting. Sentinels close

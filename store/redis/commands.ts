@@ -55,9 +55,31 @@ type StreamRange = [key: string, from: string, to: string, count: 'COUNT', most:
 type StoredEntries = [id: string, fields: string[]][];
 
 export const SINGLE = [
-  ...['hgetall', 'hget', 'hset', 'hsetnx', 'hdel', 'hincrby', 'hmget', 'hkeys', 'hvals', 'llen'],
-  ...['lrange', 'rpush', 'lrem', 'ltrim', 'xrange', 'xrevrange', 'set', 'unlink', 'pexpire'],
-  ...['pttl', 'zadd', 'zrem', 'zscore', 'zcard', 'zrangebyscore'],
+  'hgetall',
+  'hget',
+  'hset',
+  'hsetnx',
+  'hdel',
+  'hincrby',
+  'hmget',
+  'hkeys',
+  'hvals',
+  'llen',
+  'lrange',
+  'rpush',
+  'lrem',
+  'ltrim',
+  'xrange',
+  'xrevrange',
+  'set',
+  'unlink',
+  'pexpire',
+  'pttl',
+  'zadd',
+  'zrem',
+  'zscore',
+  'zcard',
+  'zrangebyscore',
 ] as const;
 
 /**

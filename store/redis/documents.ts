@@ -139,8 +139,10 @@ export function createDocuments(
         checkStreamId(sessionId);
         checkCount('version', before);
         const saved = await change(sessionId, saveState, {
-          ...{ expectedVersion: before, state: toStoredJson(customState) },
-          ...{ nonce: randomUUID(), now: now() },
+          expectedVersion: before,
+          state: toStoredJson(customState),
+          nonce: randomUUID(),
+          now: now(),
         });
         if (saved.kind === 'saved') return { version: saved.version };
         return saved.kind === 'not_found' ? notFound() : staleState(sessionId, before);

@@ -52,7 +52,11 @@ export function createFiles(context: RedisContext): Files {
       const { id } = file;
       await note(sessionId, { owner, tenant });
       const result = await change(sessionId, addFile, {
-        ...{ id, bytes, owner, tenant, limits },
+        id,
+        bytes,
+        owner,
+        tenant,
+        limits,
         file: toStoredJson(file),
         unclaimedMs: LIMITS.unclaimedFilesMs,
         isElsewhere: keepsFilesElsewhere,

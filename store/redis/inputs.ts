@@ -81,7 +81,11 @@ function toCall(call: NewCall, writer: WriterInput): StoredCall {
     decision,
   } = call;
   return {
-    ...{ id, name, kind, idempotent, deadlineMs },
+    id,
+    name,
+    kind,
+    idempotent,
+    deadlineMs,
     // Nested values of the model are checked two levels deeper, since they are stored inside the spec.
     spec: toStoredJson(toCallSpec(writer, call), { around: 2 }),
     row: row === undefined ? undefined : toStoredRow(row),

@@ -85,7 +85,8 @@ describe('a leg', () => {
     isDead = true;
     const outcome = await leg(run, openProcess(2));
     expect(outcome.at.next).toMatchObject({
-      ...{ do: 'done', status: 'failed' },
+      do: 'done',
+      status: 'failed',
       error: { code: 'invalid_output' },
     });
     expect(model.doStreamCalls).toHaveLength(4);
@@ -143,7 +144,8 @@ describe('a leg', () => {
       const { begin, leg } = createLegHarness({ model: fakeModel(asking(['echo', name])), tools });
       const { at } = await leg(await begin());
       expect(at.next).toMatchObject({
-        ...{ do: 'open', machine: [expect.any(String), expect.any(String)] },
+        do: 'open',
+        machine: [expect.any(String), expect.any(String)],
         calls: [{ toolName: 'echo' }, { toolName: name, activity: {} }],
       });
     }
@@ -154,7 +156,9 @@ describe('a leg', () => {
     const { at } = await leg(await begin());
     // In a step that asks people as well, what they release runs beside the other calls.
     expect(at.next).toMatchObject({
-      ...{ do: 'open', machine: ['echo-1-0'], people: ['ask-1-1'] },
+      do: 'open',
+      machine: ['echo-1-0'],
+      people: ['ask-1-1'],
       calls: [{ toolName: 'echo' }, { toolName: 'ask' }],
     });
     expect((await record())?.status).toBe('running');

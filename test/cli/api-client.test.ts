@@ -212,12 +212,22 @@ it('an agent gets tools that change something only where writes are allowed', ()
   const tools = (allowWrites: boolean) =>
     toolsFor({ allowWrites }).map(({ name, isWrite }) => [name, isWrite]);
   const reads = [
-    ...['list_runs', 'count_runs', 'get_run', 'list_waiting'],
-    ...['read_session', 'list_audit', 'verify_audit', 'list_agents'],
+    'list_runs',
+    'count_runs',
+    'get_run',
+    'list_waiting',
+    'read_session',
+    'list_audit',
+    'verify_audit',
+    'list_agents',
   ].map((name) => [name, false]);
   const writes = [
-    ...['approve_call', 'deny_call', 'extend_deadline'],
-    ...['stop_run', 'resume_run', 'retry_run'],
+    'approve_call',
+    'deny_call',
+    'extend_deadline',
+    'stop_run',
+    'resume_run',
+    'retry_run',
   ].map((name) => [name, true]);
   expect(tools(false)).toEqual(reads);
   expect(tools(true)).toEqual([...reads, ...writes]);

@@ -153,7 +153,10 @@ it('approvals that a filter finds are decided as they were shown; unseen ones wi
   const { noted } = await run(['approval', 'deny', ...filter], post, get);
   const named = (n: number, approvalId = `s1:1-a::c${String(n)}`) => ({
     path: `/api/operator/waiting/s1/c${String(n)}`,
-    ...{ approved: false, reason: 'x', approvalId, inputHash: `h${String(n)}` },
+    approved: false,
+    reason: 'x',
+    approvalId,
+    inputHash: `h${String(n)}`,
   });
   expect(sent).toEqual([named(1), named(5), named(6, 's1.1:1-b::c6')]);
   expect(noted[0]).toContain('1 more match');

@@ -19,8 +19,13 @@ it('the page of a link that decides is accessible, small enough for phones, and 
   const approvers = { roles: ['approver' as const] };
   await session.ask(runId, 1, [newCall('c1', 'approval', { input, approvers })]);
   const url = await toDecideUrl(api.url, key, {
-    ...{ sub: 'bob', tenant: 'acme', roles: ['approver'], sessionId: session.id, runId },
-    ...{ toolCallId: 'c1', inputHash: hashInput(input) },
+    sub: 'bob',
+    tenant: 'acme',
+    roles: ['approver'],
+    sessionId: session.id,
+    runId,
+    toolCallId: 'c1',
+    inputHash: hashInput(input),
   });
 
   const { page, leave } = await openTab(url);

@@ -380,7 +380,8 @@ describe('the step cap', () => {
     };
     const from = { step: 3, known: 7 };
     expect(beginningOf({ ...input, from }, 0)).toEqual({
-      ...{ version: 0, sequence: 7 },
+      version: 0,
+      sequence: 7,
       next: model(4, { isFirst: true }),
     });
     const seen = beginningOf({ ...input, from: { ...from, version: 9 } }, 0);

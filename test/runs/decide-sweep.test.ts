@@ -44,9 +44,12 @@ function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): Sessio
 
 const START_WITHIN_MS = 900_000;
 const resume = { step: 1, approved: [] };
-const LIVE = [
-  ...(['starting', 'running', 'waiting_children'] as const),
-  ...(['waiting_approval', 'waiting_tool'] as const),
+const LIVE: RunStatus[] = [
+  'starting',
+  'running',
+  'waiting_children',
+  'waiting_approval',
+  'waiting_tool',
 ];
 const STATES: (FoundState | undefined)[] = [undefined, 'running', 'resting', 'closed', 'unknown'];
 const LATE = START_WITHIN_MS + 1;

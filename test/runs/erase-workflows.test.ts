@@ -60,7 +60,11 @@ it('the work of calls is deleted though Temporal does not list it yet', async ()
 it('what Temporal lists of its runs, their notices and deliveries is deleted, and nothing of others', async () => {
   const owner = { owner: 'ann', tenant: 'acme' };
   const own = [
-    ...['run:s:1-a', 'call:s:1-a:c9', 'wait:s:1-a:1', 'end:s:1-a', 'wait:s.x:1-b:1'],
+    'run:s:1-a',
+    'call:s:1-a:c9',
+    'wait:s:1-a:1',
+    'end:s:1-a',
+    'wait:s.x:1-b:1',
     `deliver:${toDeliveryPrefix('s', 'acme')}n-mail`,
   ];
   const others = ['end:s:1-z', 'wait:s.y:1-b:1', `deliver:${toDeliveryPrefix('t', 'acme')}n-mail`];

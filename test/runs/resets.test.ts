@@ -79,7 +79,9 @@ const AGENTS = [asking('step'), asking('leg', 'leg')];
 /** Misses a page's deadline, waits for a sub-agent that asks twice, then asks itself. */
 const deep = (name: string, activities?: 'leg') =>
   defineAgent({
-    ...{ name, systemPrompt: '', activities },
+    name,
+    systemPrompt: '',
+    activities,
     tools: [...tools, ...delegating.tools],
     llmConfig: {
       model: fakeModel((_, { prompt }) => {

@@ -341,8 +341,11 @@ describe('who asks by a turn', () => {
     const waiting = { messages: [userMessage('u2')], by: 'olga', askers: [OLGA] };
     await session.begin({ ...waiting, policy: 'queue' });
     await store.queue.edit({
-      ...{ sessionId: session.id, message: userMessage('u2', 'better'), asker: ANN },
-      ...{ expectedHash: 'hello from u2', now: Date.now() },
+      sessionId: session.id,
+      message: userMessage('u2', 'better'),
+      asker: ANN,
+      expectedHash: 'hello from u2',
+      now: Date.now(),
     });
     includes(await session.queue(), [{ askers: [ANN, { userId: 'olga' }] }]);
     await session.end(runId, 'completed');
@@ -375,8 +378,15 @@ describe('who asks by a turn', () => {
     const copy = drive({ store, streamManager });
     const first = userMessage('u1');
     await store.sessions.branch({
-      ...{ sessionId: copy.id, agent: 'agent', owner: 'ann', nonce: 'n', now: 1, by: 'bob' },
-      ...{ rows: [first.row], messages: [first], visibleMessages: 1 },
+      sessionId: copy.id,
+      agent: 'agent',
+      owner: 'ann',
+      nonce: 'n',
+      now: 1,
+      by: 'bob',
+      rows: [first.row],
+      messages: [first],
+      visibleMessages: 1,
       turn: { turn: 1, row: 0, messageId: 'msg-1', step: 0, hasReplied: false },
       // A copier collects the askers of each message of the turn, with repetitions.
       askers: [[OLGA, person('bob'), person('bob')]],

@@ -29,7 +29,12 @@ function callHook(
   { toolCallId = 's', secret = SECRET } = {},
 ): Promise<SettleCallResult> {
   return store.calls.settle({
-    ...{ source: 'webhook', sessionId, agentType: AGENT, toolCallId, runId, secret },
+    source: 'webhook',
+    sessionId,
+    agentType: AGENT,
+    toolCallId,
+    runId,
+    secret,
     row: { role: 'tool', toolCallId, toolName: 'server-tool', output: 'sent' },
     chunks: [],
     now: Date.now(),
@@ -68,7 +73,9 @@ describe('the webhook of a call', () => {
     const start = (token: number, hook: string) =>
       store.calls.start({
         writer: session.callWriter(runId, 1, 's', token),
-        ...{ toolCallId: 's', now: Date.now(), hook },
+        toolCallId: 's',
+        now: Date.now(),
+        hook,
       });
     await start(1, SECRET);
     equal(await callHook(store, session.id, runId), { kind: 'not_due' });
@@ -76,7 +83,8 @@ describe('the webhook of a call', () => {
     const suspend = (token: number) =>
       store.calls.suspend({
         writer: session.callWriter(runId, 1, 's', token),
-        ...{ toolCallId: 's', now: Date.now() },
+        toolCallId: 's',
+        now: Date.now(),
       });
     equal(await suspend(1), { kind: 'fenced' });
     await session.stop();

@@ -148,8 +148,14 @@ export const TABLE_EVENTS: Readonly<Record<string, Happen>> = {
     session.expire(runIdOf(world), 'c', later(world)),
   'request to the webhook': (_, world) =>
     storeOf(world).calls.settle({
-      ...{ source: 'webhook', sessionId: SESSION, agentType: 'tester', secret: SECRET },
-      ...{ toolCallId: 's', runId: runIdOf(world), chunks: [], now: world.clock.now },
+      source: 'webhook',
+      sessionId: SESSION,
+      agentType: 'tester',
+      secret: SECRET,
+      toolCallId: 's',
+      runId: runIdOf(world),
+      chunks: [],
+      now: world.clock.now,
       row: { role: 'tool', toolCallId: 's', toolName: 'server-tool', output: 'sent' },
     }),
   'deadline of the webhook': (session, world) => session.expire(runIdOf(world), 's', later(world)),

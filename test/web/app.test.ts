@@ -20,12 +20,18 @@ beforeEach(() => {
   fault = UNREACHABLE;
   isAnswered = false;
   const message = (role: 'user' | 'assistant') => ({
-    ...{ id: role, role },
+    id: role,
+    role,
     parts: [{ type: 'text' as const, text: 'Hello' }],
   });
   const pending = {
-    ...{ toolCallId: 'c1', toolName: 'charge', kind: 'approval', mayDecide: true },
-    ...{ input: { amount: 5 }, approvalId: 'a1', inputHash: 'h' },
+    toolCallId: 'c1',
+    toolName: 'charge',
+    kind: 'approval',
+    mayDecide: true,
+    input: { amount: 5 },
+    approvalId: 'a1',
+    inputHash: 'h',
   };
   const asking = { sessionId: 's2', title: 'Two', agent: 'lab', since: 0, pending: [pending] };
   const replies: Record<string, () => object> = {

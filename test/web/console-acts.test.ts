@@ -44,7 +44,11 @@ function showRuns(settings: Record<string, string> = {}): Promise<unknown> {
 }
 
 const run = (sessionId: string, status: RunStatus) => ({
-  ...{ runId: `${sessionId}:1-x`, sessionId, agent: 'lab', owner: 'ann', startedAt: 1 },
+  runId: `${sessionId}:1-x`,
+  sessionId,
+  agent: 'lab',
+  owner: 'ann',
+  startedAt: 1,
   status,
 });
 

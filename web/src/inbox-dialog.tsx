@@ -111,9 +111,16 @@ function InboxQuestion({ question, disabled, onAnswer }: QuestionProps): ReactEl
       </div>
       {description !== undefined && <p className="about-call">{description}</p>}
       {kind === 'approval' ? (
-        <ApprovalForm {...{ question, title, disabled, onAnswer }} />
+        <ApprovalForm question={question} title={title} disabled={disabled} onAnswer={onAnswer} />
       ) : (
-        <AnswerForm {...{ toolName, title, disabled, onAnswer, input }} schema={question.schema} />
+        <AnswerForm
+          toolName={toolName}
+          title={title}
+          disabled={disabled}
+          onAnswer={onAnswer}
+          input={input}
+          schema={question.schema}
+        />
       )}
     </div>
   );

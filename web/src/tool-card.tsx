@@ -152,7 +152,8 @@ function ClientToolCard({ tool, title, toolCallId, input, open }: ClientCall): R
     <div className="approval" data-testid="client-tool-card">
       <p>{open ? 'The agent needs an answer from you.' : 'No longer needed.'}</p>
       <AnswerForm
-        {...{ title, input }}
+        title={title}
+        input={input}
         toolName={tool}
         schema={question?.schema}
         disabled={answered || !open}

@@ -40,7 +40,9 @@ export function fileCases({ describe, it }: Suite): void {
       const { files, session } = setup;
       const first = added(await add(setup, { content: randomBytes(1_500_000) }));
       equal(await add(setup, { content: randomBytes(600_000) }), {
-        ...{ kind: 'exceeded', what: 'bytes', limit: LIMITS.bytes },
+        kind: 'exceeded',
+        what: 'bytes',
+        limit: LIMITS.bytes,
       });
       added(await add(setup));
       added(await add(setup));
@@ -127,7 +129,10 @@ function add(
 ): Promise<AddFileResult> {
   const file = { id: randomUUID(), mediaType: 'image/png', sha256: 'x', at: Date.now() };
   return files.add({
-    ...{ ...ANN, sessionId: session.id, content: randomBytes(10), limits: LIMITS },
+    ...ANN,
+    sessionId: session.id,
+    content: randomBytes(10),
+    limits: LIMITS,
     file: { ...file, filename: 'ä "1".png' },
     ...extra,
   });

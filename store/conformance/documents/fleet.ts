@@ -272,7 +272,9 @@ function pausesOf({ store }: Pick<Case, 'store'>): Pauses {
 }
 
 const run = (runId: string, startedAt: number, tenant?: string): HeldRun => ({
-  ...{ runId, agent: 'guide', startedAt },
+  runId,
+  agent: 'guide',
+  startedAt,
   ...(tenant !== undefined && { tenant }),
 });
 const OF_NONE = { agent: 'guide', everywhere: false };

@@ -259,9 +259,15 @@ function ownerUsageCases({ describe, it }: Suite): void {
       const turn = { turn: 1, row: 0, messageId: 'msg-1', step: 1, hasReplied: true };
       const part = { type: 'text', text: 'y'.repeat(50_000) } as const;
       await setup.store.sessions.branch({
-        ...{ ...owner, sessionId: copy, agent: 'tester', nonce: newNonce(), messages, turn },
-        ...{ rows: rows.map((row) => ({ ...row, parts: [part] })) },
-        ...{ visibleMessages: 1, now: Date.now() },
+        ...owner,
+        sessionId: copy,
+        agent: 'tester',
+        nonce: newNonce(),
+        messages,
+        turn,
+        rows: rows.map((row) => ({ ...row, parts: [part] })),
+        visibleMessages: 1,
+        now: Date.now(),
       });
       await setup.store.owners.fold(copy);
       const copied = (await setup.store.owners.usage(owner)).bytes - before;

@@ -45,7 +45,11 @@ export function usageCases({ describe, it }: Suite): void {
       const [sum, ...more] = await sumsOf(setup, owner);
       equal(more, []);
       equal(sum, {
-        ...{ day: today(), owner: owner.owner, agent: sum?.agent ?? '', model: 'fast', runs: 1 },
+        day: today(),
+        owner: owner.owner,
+        agent: sum?.agent ?? '',
+        model: 'fast',
+        runs: 1,
         ...USED,
       });
       equal(await setup.store.usage.spent(owner), {

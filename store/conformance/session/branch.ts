@@ -96,7 +96,11 @@ export function branchCases({ describe, it }: Suite): void {
       includes(await session.record(), { status: 'interrupted', stream: 'ended' });
       includes(await session.runs(), [{ mode: 'branch', status: 'interrupted' }]);
       const resumed = await store.runs.resume({
-        ...{ sessionId: session.id, nonce: newNonce(), mode: 'continue', by: 'bob', now: 6 },
+        sessionId: session.id,
+        nonce: newNonce(),
+        mode: 'continue',
+        by: 'bob',
+        now: 6,
       });
       includes(resumed, { kind: 'resumed', run: { turn: 1, messageId: 'msg-1' } });
       if (resumed.kind !== 'resumed') return;

@@ -195,8 +195,12 @@ function appendsAtOnceCases({ describe, it }: Suite): void {
   describe('appends of several sessions at once', () => {
     it('each has an outcome of its own', async (stores) => {
       const [fine, stopped, fenced, superseded, repeated, tooLarge] = await Promise.all([
-        ...([open(stores), open(stores), open(stores)] as const),
-        ...([open(stores), open(stores), open(stores)] as const),
+        open(stores),
+        open(stores),
+        open(stores),
+        open(stores),
+        open(stores),
+        open(stores),
       ]);
       const first = await sayTo(repeated, 1, 'once');
       await stopped.session.stop();
@@ -205,8 +209,11 @@ function appendsAtOnceCases({ describe, it }: Suite): void {
       const long = textChunk('x'.repeat(300_000), 1, tooLarge.session.id);
 
       const [ofFine, ofStopped, ofFenced, ofSuperseded, ofRepeated] = await Promise.all([
-        ...([sayTo(fine, 1, 'a'), sayTo(stopped, 1, 'b'), sayTo(fenced, 1, 'c')] as const),
-        ...([sayTo(superseded, 1, 'd'), sayTo(repeated, 1, 'once')] as const),
+        sayTo(fine, 1, 'a'),
+        sayTo(stopped, 1, 'b'),
+        sayTo(fenced, 1, 'c'),
+        sayTo(superseded, 1, 'd'),
+        sayTo(repeated, 1, 'once'),
         refuses(stores.streamManager.append(tooLarge.writer, 1, [long]), 'chunk_too_large'),
       ]);
       includes(ofFine, { kind: 'appended', stopRequested: false });

@@ -289,7 +289,10 @@ describe('a replay of what is stored', () => {
         Promise.resolve(entries.filter(({ sequence }) => sequence > after)),
     };
     const span: TurnSpan = {
-      ...{ sessionId: 's1', messageId: 'msg-1', from: 0, isTail: false },
+      sessionId: 's1',
+      messageId: 'msg-1',
+      from: 0,
+      isTail: false,
       until: { kind: 'stored', upTo },
       profile: 'common',
       ...more,

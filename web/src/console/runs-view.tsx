@@ -118,7 +118,12 @@ function RunTable({ runs, chosen, onChoose }: Props): ReactElement {
             onChange={(event) => toggle(shown, event.target.checked)}
           />,
         ]),
-    ...['Status', 'Run', 'Agent', 'Owner', 'Started', 'Took'],
+    'Status',
+    'Run',
+    'Agent',
+    'Owner',
+    'Started',
+    'Took',
   ];
   return (
     <Rows caption="Runs, newest first" columns={columns}>

@@ -34,8 +34,14 @@ export function findChoices(
   return sessions
     .flatMap(({ run: { runId }, sessionId, agent, owner, pending }) =>
       pending.filter(isChoosable).map(({ toolCallId, toolName, approvalId, inputHash }) => ({
-        ...{ runId, sessionId, agent, owner },
-        ...{ toolCallId, toolName, approvalId, inputHash },
+        runId,
+        sessionId,
+        agent,
+        owner,
+        toolCallId,
+        toolName,
+        approvalId,
+        inputHash,
       })),
     )
     .filter((choice) => !changed.has(keyOf(choice)));

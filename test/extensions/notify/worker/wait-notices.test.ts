@@ -12,7 +12,11 @@ import { openTestStores } from '../../../support/test-stores.js';
 
 it('the end of a wait is told to the notice workflow that was started again for a call', async () => {
   const input: RunInput = {
-    ...{ sessionId: 's', runId: 's:1-a', agent: 'lab', turn: 1, maxSteps: 1 },
+    sessionId: 's',
+    runId: 's:1-a',
+    agent: 'lab',
+    turn: 1,
+    maxSteps: 1,
     searchAttributes: false,
     notify: { calls: ['approval'], ends: [] },
   };
