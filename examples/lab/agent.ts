@@ -21,11 +21,11 @@ import {
   progress,
   remember,
   sleep,
+  wait,
   write,
   type CountCharge,
   type FindCharge,
 } from './tools.js';
-import { wait } from './wait.js';
 
 /** Dependencies and settings of the lab agent. */
 export interface LabAgentConfig {

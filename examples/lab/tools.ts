@@ -141,3 +141,14 @@ export function createTransfer(countCharge: CountCharge, findCharge: FindCharge)
         : { outcome: 'not_done' },
   });
 }
+
+/** A webhook answers it with `{ value }`; it emits the webhook's address as the event `webhook`. */
+export const wait = defineTool({
+  name: 'wait',
+  description: 'Waits for a request from elsewhere.',
+  inputSchema: z.object({}),
+  outputSchema: z.object({ value: z.number() }),
+  deadlineMs: TEN_MINUTES,
+  execute: 'webhook',
+  send: (url, _, { emit }) => emit('webhook', { url }),
+});

@@ -1,13 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
-import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
+import {
+  createSubAgentTool,
+  defineAgent,
+  defineTool,
+  type AgentDefinition,
+} from '../../agents/index.js';
+import { startApi, type ApiServer, type StartOptions } from '../api/api-server.js';
 import { callsOf, CLIENTS, loadChat, openChat, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { useLocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
-import { useAgentApi } from './agent-api.js';
+import { useRuns } from '../support/run-harness.js';
+import { lateBound, type TestStores } from '../support/test-stores.js';
 
 /** Every lasting part that a model makes and the page shows must also appear after a reload. */
 
@@ -224,3 +231,22 @@ describe.each([
     expect(left.filter((key) => key.includes('file'))).toEqual([]);
   });
 });
+
+/** Keeps an API over real runs of one agent up, with a worker in this process. */
+function useAgentApi(
+  agent: AgentDefinition,
+  options: StartOptions = {},
+): { api: ApiServer; stores: TestStores } {
+  const { runs, stores } = useRuns([agent]);
+  let api: ApiServer | undefined;
+  beforeAll(async () => {
+    api = await startApi({
+      ...stores,
+      executor: { runs: runs.executor },
+      agents: { has: () => true, getRegisteredTypes: () => [agent.name] },
+      keepAliveMs: 50,
+      ...options,
+    });
+  });
+  return { api: lateBound(() => api), stores };
+}

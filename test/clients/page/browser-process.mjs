@@ -1,7 +1,8 @@
 // Pages of one client version, driven over IPC: `node browser-process.mjs <entry> <module>`, where
 // the module replaces `@ai-sdk/react`.
+import { register } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { Window } from 'happy-dom';
-import { loadOwnPackages } from './own-packages.mjs';
 import { createPage } from './page.mjs';
 import { createCookieJar } from './wire.mjs';
 
@@ -18,6 +19,17 @@ const own = await loadOwnPackages(entry, aiReact);
 const chunkSchema = client.ai.uiMessageChunkSchema();
 const pages = new Map();
 const jars = new Map();
+
+/** Loads this package's browser side on an app's own peer dependencies. */
+async function loadOwnPackages(entry, aiReact) {
+  const dist = new URL('../../../dist/ai-sdk/', import.meta.url).href;
+  const hooks = new URL('peers-of-app.mjs', import.meta.url);
+  register(hooks, { data: { dist, app: pathToFileURL(entry).href, aiReact } });
+  const [client, react] = await Promise.all(
+    ['client', 'react'].map((name) => import(new URL(`${name}/index.js`, dist).href)),
+  );
+  return { ...client, ...react };
+}
 
 const commands = {
   open: ({ page, sessionId, ...options }) => {
