@@ -68,6 +68,9 @@ const DEFAULT_STEPS = 20;
 /** Retention of an unused conversation in memory. */
 const IN_MEMORY_SECONDS = 3_600;
 
+/** Closes the executors of agents that a program has dropped, for example one for each request. */
+const dropped = new FinalizationRegistry<InProcessExecutor>((executor) => void executor.close());
+
 /**
  * Replaces the AI SDK's `ToolLoopAgent`, with the same settings, on `createInProcessExecutor`. A program
  * only changes its import; its runs are then recorded, resumable and bounded. A file that exports such an
@@ -135,6 +138,8 @@ export class ToolLoopAgent<
     );
     const agents = new AgentRegistry([this.#agent]);
     this.#executor = createInProcessExecutor({ agents, stores, services, logger });
+    // Nobody else can reach an agent's own stores.
+    if (more.stores === undefined) dropped.register(this, this.#executor);
   }
 
   get id(): string | undefined {

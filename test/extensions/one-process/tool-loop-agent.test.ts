@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { APICallError } from '@ai-sdk/provider';
 import {
   createAgentUIStream,
@@ -24,6 +26,7 @@ import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
+import { until } from '../../support/until.js';
 
 // AI SDK programs beyond the examples, and refused uses.
 
@@ -50,6 +53,21 @@ const approvalIn = (content: readonly { type: string }[]): string | undefined =>
   content.flatMap((part) => ('approvalId' in part ? [String(part.approvalId)] : []))[0];
 
 describe('a ToolLoopAgent of this runtime', () => {
+  it('leaves nothing behind when a program drops it', async () => {
+    const use = async () => {
+      const { agent, model } = open(sayInTurn([...text('One.'), ...finish()]));
+      await agent.generate({ messages: [user('first')] });
+      return new WeakRef(model);
+    };
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const model = await use();
+    await until('its model is collected', () => {
+      collect();
+      return model.deref() === undefined;
+    });
+  });
+
   it('continues its conversation with the messages that it gave back', async () => {
     const { agent, model } = open(
       sayInTurn([...text('One.'), ...finish()], [...text('Two.'), ...finish()]),
