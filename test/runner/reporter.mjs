@@ -49,6 +49,7 @@ export default class Reporter {
     const counts = `${numPassedTests} passed, ${failed} failed`;
     write(skipped > 0 ? `${counts}, ${skipped} skipped` : counts);
     if (numPassedTests === 0) this.#error = new Error('No test passed.');
+    if (failed > 0 || this.#error) process.exitCode = 1;
   }
 
   getLastError() {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Info } from '@temporalio/activity';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { Lease } from '../../activities/lease.js';
@@ -194,7 +195,7 @@ export function createHarness(
       at: { version: 0, sequence: 0, next: { do: 'model', step } },
     };
     const leg = activities.leg as (ref: LegRef) => Promise<LegOutcome>;
-    const { at, spent } = await abandonable<LegOutcome>(attemptOf(1).run(leg, input));
+    const { at, spent } = await runAttempt(attemptOf(1), leg, input);
     const { error } = at.next.do === 'done' ? at.next : {};
     const view = await stores.store.sessions.view(session.id);
     const calls = (view?.openCalls ?? []).map(({ spec }) => spec);
@@ -219,12 +220,10 @@ export function createHarness(
       return result.run;
     },
     step: (run, step, attempt = 1, environment = attemptOf(attempt), more = {}) =>
-      abandonable(
-        environment.run(modelStep as (ref: StepRef) => Promise<StepOutcome>, {
-          ...ref(run, step),
-          ...more,
-        }),
-      ),
+      runAttempt(environment, modelStep as (ref: StepRef) => Promise<StepOutcome>, {
+        ...ref(run, step),
+        ...more,
+      }),
     outcome: async (
       run,
       step,
@@ -242,8 +241,10 @@ export function createHarness(
         replaces,
         toolName: toolName ?? found?.spec.toolName ?? 'unknown',
       };
-      return abandonable(
-        environment.run(toolCall as (ref: CallActivityRef) => Promise<ToolCallOutcome>, call),
+      return runAttempt(
+        environment,
+        toolCall as (ref: CallActivityRef) => Promise<ToolCallOutcome>,
+        call,
       );
     },
     told: () => told,
@@ -263,8 +264,21 @@ export function createHarness(
   return harness;
 }
 
-/** Marks an attempt that a test abandons, as a lost worker does; it fails when the stores close. */
-function abandonable<T>(attempt: Promise<T>): Promise<T> {
-  attempt.catch(() => undefined);
+/** Time that an attempt is given to end after it was cancelled, ms. */
+const LEAVES_WITHIN_MS = 200;
+
+/** Runs an attempt that a test may abandon, as a lost worker does. It is cancelled after the file's tests. */
+function runAttempt<Ref, T>(
+  environment: MockActivityEnvironment,
+  activity: (ref: Ref) => Promise<T>,
+  ref: Ref,
+): Promise<T> {
+  const attempt = environment.run<[Ref], T, typeof activity>(activity, ref);
+  const ended = attempt.catch(() => undefined);
+  atEndOfFile(async () => {
+    environment.cancel();
+    // The stores, which close next, would otherwise refuse its last writes for minutes.
+    await Promise.race([ended, sleep(LEAVES_WITHIN_MS)]);
+  });
   return attempt;
 }

@@ -56,6 +56,7 @@ export function runtimeOf(agent: AgentDefinition): ChatRuntime {
   const stores = createMemoryStores();
   const agents = new AgentRegistry([agent]);
   const executor = createInProcessExecutor({ agents, stores });
+  atEndOfFile(() => executor.close());
   const { store: stateStore, streamManager } = stores;
   return { executor: { runs: { ...executor.runs } }, stateStore, streamManager, agents };
 }

@@ -28,6 +28,7 @@ const ChatAgent = defineAgent({
 const stateStore = new InMemoryStateStore();
 const streamManager = new InMemoryStreamManager();
 const executor = new JSAgentExecutor(stateStore, streamManager);
+afterAll(() => executor.close());
 const deps = {
   executor,
   stateStore,

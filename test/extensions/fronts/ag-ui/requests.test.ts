@@ -102,6 +102,7 @@ function startAsking(options: StartOptions = {}): Promise<ApiServer> {
   const stores = createMemoryStores();
   const agents = new AgentRegistry([createLabAgent({ countCharge: () => Promise.resolve(1) })]);
   const executor = createInProcessExecutor({ agents, stores });
+  atEndOfFile(() => executor.close());
   return startApi({ stores, agents, executor, ...options });
 }
 
