@@ -173,7 +173,7 @@ describe('Redis', () => {
     await redisServer.stop();
     const refusal = await postRaw(sessionId, { id: 'u1', text: 'hello' });
     expect(refusal).toMatchObject({ status: 503, code: 'unavailable' });
-    expect(refusal.ms).toBeLessThan(3_000);
+    expect(refusal.ms).toBeLessThan(10_000);
     for (const path of ['snapshot', 'stream']) {
       const response = await fetch(`${url}/api/chat/${sessionId}/${path}`);
       expect(response.status).toBe(503);

@@ -256,6 +256,11 @@ function formerToken(base64: string): string {
 }
 
 describe('a worker that lives', () => {
+  // A test that fails leaves no message parked for the next one.
+  afterEach(() => {
+    shared.wire.cut();
+  });
+
   it('and cannot write: another one takes its step over, and its late writes are refused', async () => {
     const { fleet, product, wire } = shared;
     const { url } = product;
@@ -287,9 +292,12 @@ describe('a worker that lives', () => {
     const sessionId = await speak();
     const worker = await fleet.workerOf(sessionId);
     process.kill(worker.pid, 'SIGSTOP');
-    // The stopped worker's open polls may get the workflow's next task and the next attempt.
-    await untilTakenOver(sessionId, 3 * SOON_MS);
-    process.kill(worker.pid, 'SIGCONT');
+    try {
+      // The stopped worker's open polls may get the workflow's next task and the next attempt.
+      await untilTakenOver(sessionId, 3 * SOON_MS);
+    } finally {
+      process.kill(worker.pid, 'SIGCONT');
+    }
     await worker.says('another worker has judged this one; it continues as a new one');
     await until('it holds another lease', () =>
       product.redis.keys(`hx:lease:{default:${worker.id}.*.1}:held`).then((n) => n.length === 1),
