@@ -102,6 +102,33 @@ describe('the documentation', () => {
     expect(named.map(([, name]) => name).filter((name) => !taken.includes(name))).toEqual([]);
   });
 
+  it('ratios and verdicts of costs.md follow from its figures', () => {
+    const FIGURES = /([\d.]+)(?: \/ ([\d.]+))? (?:ms|s|KB|MB)\b/;
+    const AIM = /^(p99 )?([\d.]+)( ms| s| KB| MB)?, (met|missed)$/;
+    const rows = [...read('docs/decisions/costs.md').matchAll(/^\| `([a-z-]+)` \|(.+)\|$/gm)];
+    let checked = 0;
+    for (const [, name, cells] of rows) {
+      const [, own, besides, ratio, aim] = cells.split('|').map((cell) => cell.trim());
+      const [value, beside] = [own, besides].map((cell) =>
+        FIGURES.exec(cell)?.slice(1).map(Number),
+      );
+      if (/^[\d.]+$/.test(ratio) && value && beside) {
+        const exact = value[0] / beside[0];
+        const isRounded = Math.abs(exact - Number(ratio)) <= Math.max(0.006, exact / 50);
+        expect([name, ratio, isRounded]).toEqual([name, ratio, true]);
+        checked += 1;
+      }
+      const [, of, limit, unit, verdict] = AIM.exec(aim) ?? [];
+      if (verdict === undefined || value === undefined) continue;
+      const at = of === undefined ? 0 : 1;
+      const ratioOf = () => (at === 0 ? Number(ratio) : value[at] / beside[at]);
+      const figure = unit === undefined ? ratioOf() : value[at];
+      expect([name, aim, figure <= Number(limit) ? 'met' : 'missed']).toEqual([name, aim, verdict]);
+      checked += 1;
+    }
+    expect(checked).toBeGreaterThan(20);
+  });
+
   it('the package has llms.txt and the skill', () => {
     const { files } = JSON.parse(read('package.json'));
     expect(files).toEqual(expect.arrayContaining(['llms.txt', 'skills']));
