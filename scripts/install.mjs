@@ -43,8 +43,9 @@ function npm(root, args) {
   // Uses the npm that runs `npm start`, which may not be the one on PATH.
   const script = process.env.npm_execpath;
   const [file, before] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []];
-  // `npm run --silent` would otherwise hide npm's errors.
-  return runCommand(file, [...before, ...args, '--loglevel=error'], { cwd: root });
+  // `npm run --silent` would otherwise hide npm's errors. Nobody sees what an audit prints.
+  const quiet = ['--loglevel=error', '--no-audit', '--no-fund'];
+  return runCommand(file, [...before, ...args, ...quiet], { cwd: root });
 }
 
 /** The error precedes npm's usage text, so the last lines would not show it. */
