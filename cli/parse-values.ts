@@ -6,13 +6,17 @@ import type { Terminal } from './terminal.js';
 const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
+/** A hundred years: every moment so far from now is a date. */
+const LONGEST_MS = 36_500 * UNITS.d;
+
 /** Parses a duration such as `90s`, `1.5h` or `30d`, in ms. @throws InvalidArgumentError */
 export function parseDuration(text: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
-  if (amount === undefined) {
-    throw new InvalidArgumentError('It must be a duration such as 90s, 15m, 2h or 30d.');
-  }
-  return Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
+  const ms = Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
+  if (ms <= LONGEST_MS) return ms;
+  throw new InvalidArgumentError(
+    'It must be a duration such as 90s, 15m, 2h or 30d, at most 36500d.',
+  );
 }
 
 function wholeNumber(least: number, most: number, what: string): (text: string) => number {
@@ -36,8 +40,10 @@ export function parseNames(text: string): string[] {
 
 /** Parses a server's URL, which may have a path. @throws InvalidArgumentError */
 export function parseUrl(text: string): string {
-  const isHttp = URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
-  if (!isHttp) throw new InvalidArgumentError('It must be an address: http://host:port.');
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  // `fetch` refuses an address with credentials, and its error quotes them.
+  const isUsable = /^https?:$/.test(url?.protocol ?? '') && !url?.username && !url?.password;
+  if (!isUsable) throw new InvalidArgumentError('It must be an address: http://host:port.');
   return text.replace(/\/+$/, '');
 }
 

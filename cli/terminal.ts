@@ -67,10 +67,11 @@ export async function confirm(
   terminal: Terminal,
   question: string,
   { yes = false }: { yes?: boolean },
+  advice = 'give -y',
 ): Promise<void> {
   if (yes) return;
   if (!terminal.isInteractive) {
-    throw wrongUsage(`${question} There is no terminal to ask on: give -y, or --dry-run to look.`);
+    throw wrongUsage(`${question} There is no terminal to ask on: ${advice}.`);
   }
   if (!(await terminal.ask(question))) throw new CliFailure('Nothing was changed.', EXIT.failed);
 }

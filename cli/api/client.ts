@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CliFailure, EXIT } from '../failure.js';
+import { CliFailure, EXIT, wrongUsage } from '../failure.js';
 import { toRefusal, toUnreachable } from './refusals.js';
 
 type Query = Record<string, string | number | boolean | undefined>;
@@ -11,6 +11,9 @@ export interface CallOptions {
   /** Idempotency key: the server performs the act once, however often the request is sent. */
   key?: string;
 }
+
+/** An id or a name of the command line that would lead to another resource. */
+const NO_SEGMENT = /\/\.{0,2}(?=\/|$)/;
 
 /** The HTTP API for commands. @throws CliFailure from every method */
 export interface ApiClient {
@@ -44,16 +47,19 @@ export function createApiClient(options: ClientOptions): ApiClient {
   const newKey = (): string => idempotencyKey ?? randomUUID();
   const headers = new Headers({ accept: 'application/json', 'x-helix-via': via });
   if (tenant !== undefined) headers.set('x-helix-tenant', encodeURIComponent(tenant));
-  if (token !== undefined) headers.set('authorization', `Bearer ${token}`);
+  if (token !== undefined) setHeader(headers, 'authorization', `Bearer ${token}`, 'HELIX_TOKEN');
 
   async function send(method: string, path: string, call: CallOptions = {}): Promise<Response> {
     const { query = {}, body, signal } = call;
+    if (NO_SEGMENT.test(path)) throw wrongUsage('An id or a name is neither empty nor only dots.');
     const address = new URL(url + path);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) address.searchParams.set(name, String(value));
     }
     const sent = new Headers(headers);
-    if (call.key !== undefined) sent.set('idempotency-key', call.key);
+    if (call.key !== undefined) {
+      setHeader(sent, 'idempotency-key', call.key, '--idempotency-key');
+    }
     if (body !== undefined) sent.set('content-type', 'application/json');
     try {
       return await fetch(address, {
@@ -120,4 +126,13 @@ export function createApiClient(options: ClientOptions): ApiClient {
       if (rest !== '') yield rest;
     },
   };
+}
+
+/** @throws CliFailure if no header can carry the value */
+function setHeader(headers: Headers, name: string, value: string, setting: string): void {
+  try {
+    headers.set(name, value);
+  } catch {
+    throw wrongUsage(`${setting} has a character that no header can carry.`);
+  }
 }

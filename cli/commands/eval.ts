@@ -55,7 +55,10 @@ export function addEvalCommands(program: ApiCommand): void {
       }
       if (out === undefined) cli.terminal.print(text);
       else {
-        await writeFile(out, `${text}\n`);
+        await writeFile(out, `${text}\n`).catch((error: unknown) => {
+          const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
+          throw wrongUsage(`${out} cannot be written (${reason}).`);
+        });
         cli.terminal.note(`${id} is in ${out}. Look at it before you share it.`);
       }
     });

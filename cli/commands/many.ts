@@ -59,7 +59,8 @@ export async function actOnFound<T extends object>(
     return;
   }
   if (options.yes !== true) cli.terminal.note(output.draw(kind, found));
-  await confirm(cli.terminal, `${act} ${String(found.length)}?`, options);
+  const question = `${act} ${String(found.length)}?`;
+  await confirm(cli.terminal, question, options, 'give -y, or --dry-run to look');
   await actOnAll(work, found.map(toTarget), { isFound: true });
 }
 

@@ -1,7 +1,11 @@
 import { readdir, readFile, stat, realpath, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { AgentsFileError, loadAgentsFile } from '../../extensions/own-files/index.js';
-import { modelFromSpec, type AgentDefinition } from '../../agents/index.js';
+import {
+  ModelConfigurationError,
+  modelFromSpec,
+  type AgentDefinition,
+} from '../../agents/index.js';
 import {
   CaseError,
   DIFFERENCES,
@@ -33,7 +37,10 @@ export async function runCases(options: RunOptions): Promise<CaseReport[]> {
   const cases = await readCases(options.path);
   const agents = await loadAgents(options.agents ?? env['AGENTS'] ?? 'agents.ts', env);
   checkLive(live, agents);
-  const model = options.model === undefined ? undefined : await modelFromSpec(options.model, env);
+  const model =
+    options.model === undefined
+      ? undefined
+      : await modelFromSpec(options.model, env).catch(refuseModel);
   const before =
     baseline === undefined
       ? undefined
@@ -47,6 +54,11 @@ export async function runCases(options: RunOptions): Promise<CaseReport[]> {
     await write?.(reports);
   }
   return reports;
+}
+
+/** @throws CliFailure for a name, a package or a key that is missing */
+function refuseModel(error: unknown): never {
+  throw error instanceof ModelConfigurationError ? wrongUsage(error.message) : error;
 }
 
 /** @throws CliFailure for a file without agents */

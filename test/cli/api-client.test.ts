@@ -109,6 +109,18 @@ describe('the client of the API', () => {
     expect(failure.message).toContain(`${api.url} closed the connection`);
   });
 
+  it.each([
+    ['an empty id', '/runs/', {}, 'neither empty'],
+    ['an id of dots', '/runs/../stop', {}, 'neither empty'],
+    ['a token of two lines', '/runs/r1', { token: 'a\nb' }, 'HELIX_TOKEN has'],
+    ['a key of other letters', '/runs/r1', { idempotencyKey: 'ключ' }, '--idempotency-key has'],
+  ])('%s is wrong usage, and nothing is asked', async (_, path, options, message) => {
+    const url = 'http://127.0.0.1:1';
+    const act = async () => createApiClient({ url, token: 't', via: 'cli', ...options }).post(path);
+    const failure = await failureOf(act());
+    expect(failure).toMatchObject({ exitCode: 64, message: expect.stringContaining(message) });
+  });
+
   it('a limit is waited for', async () => {
     let requests = 0;
     let waits = 0;
@@ -174,7 +186,9 @@ describe('values on the command line', () => {
     expect(['250ms', '90s', '1.5h', '30d'].map(parseDuration)).toEqual([
       250, 90_000, 5_400_000, 2_592_000_000,
     ]);
-    for (const text of ['', '5', '1y', '-1h', '1h30m']) expect(() => parseDuration(text)).toThrow();
+    for (const text of ['', '5', '1y', '-1h', '1h30m', '36501d', `${'9'.repeat(400)}d`]) {
+      expect(() => parseDuration(text)).toThrow('such as 90s');
+    }
   });
 
   it('a filter must not be empty', () => {

@@ -181,6 +181,9 @@ function readEvents(api: ApiClient, runId: string): AsyncGenerator<RunEvent, voi
   }, undefined);
 }
 
+/** A longer timer fires at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 function addWatchCommand(noun: ApiCommand): void {
   const { cli } = noun;
   noun
@@ -194,7 +197,10 @@ function addWatchCommand(noun: ApiCommand): void {
     .option('--timeout <duration>', 'wait at most so long', parseDuration)
     .act(async ({ options, api, output }: Work<{ timeout?: number }>, runId: string) => {
       const { timeout } = options;
-      const signal = timeout === undefined ? undefined : AbortSignal.timeout(timeout);
+      const signal =
+        timeout === undefined
+          ? undefined
+          : AbortSignal.timeout(Math.min(timeout, LONGEST_TIMER_MS));
       try {
         for await (const run of watchStates(api, runId, signal)) {
           const exitCode = restOf(run.status);

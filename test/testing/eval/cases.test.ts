@@ -213,7 +213,7 @@ describe('eval run', () => {
     await expect(run).rejects.toThrow(/MODEL is "nowhere"/);
   });
 
-  it('a tool for --live that no agent has is refused', async () => {
+  it('a tool for --live that no agent has, and a model that is none, are refused', async () => {
     const agents = join(folder, 'looks.mjs');
     await writeFile(
       agents,
@@ -226,6 +226,11 @@ describe('eval run', () => {
     // A misspelt name would pass for drift, and nobody would learn why.
     const misspelt = runCases({ path, agents, live: ['lok'], env: { MODEL: 'scripted' } });
     await expect(misspelt).rejects.toThrow(/--live names lok/);
+    const unknown = runCases({ path, agents, model: 'nowhere', env: { MODEL: 'scripted' } });
+    await expect(unknown).rejects.toMatchObject({
+      exitCode: 64,
+      message: expect.stringContaining('nowhere'),
+    });
   });
 
   it('the command ends, with its own exit code, although the agents hold something open', async () => {
