@@ -234,3 +234,23 @@ export function findJsonFault(value: unknown): string | undefined {
   if (json === undefined) return 'it cannot be written as JSON';
   return isDeeperThan(LIMITS.jsonDepth, json) ? 'it is nested too deeply' : undefined;
 }
+
+/** Keys as `JSON.stringify` writes them. */
+const OF_PROTOTYPES = /"(?:__proto__|constructor)":/;
+
+/**
+ * Returns the text of `JSON.stringify` without the keys for which parsers that guard prototypes, the
+ * AI SDK's among them, refuse a whole text: `__proto__`, and a `constructor` that has a `prototype`.
+ */
+export function withoutPrototypeKeys(json: string): string {
+  if (!OF_PROTOTYPES.test(json)) return json;
+  return JSON.stringify(
+    JSON.parse(json, (key, value: unknown) => (isOfPrototypes(key, value) ? undefined : value)),
+  );
+}
+
+function isOfPrototypes(key: string, value: unknown): boolean {
+  if (key === '__proto__') return true;
+  const isObject = typeof value === 'object' && value !== null;
+  return key === 'constructor' && isObject && Object.hasOwn(value, 'prototype');
+}

@@ -1,7 +1,7 @@
 import { asSchema, type Schema } from 'ai';
 import type { z } from 'zod';
 import type { ToolDefinition } from '../../agents/definitions.js';
-import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS, withoutPrototypeKeys } from '../../protocol/limits.js';
 
 /** JSON arguments of a call, or the reason that they are invalid; then `value` is `{}`. */
 export type CallInput = { ok: true; value: unknown } | { ok: false; value: unknown; why: string };
@@ -17,11 +17,16 @@ export function parseInput(text: string): CallInput {
   }
   if (text.trim() === '') return { ok: true, value: {} };
   if (isDeeperThan(MAX_DEPTH, text)) return refused('the input is nested too deeply');
+  let value: unknown;
   try {
-    return { ok: true, value: JSON.parse(text) as unknown };
+    value = JSON.parse(text);
   } catch {
     return refused('the input is no valid JSON');
   }
+  // Pages do not show such a key, so people must not decide on it.
+  const json = JSON.stringify(value);
+  if (withoutPrototypeKeys(json) !== json) return refused('the input has a key of prototypes');
+  return { ok: true, value };
 }
 
 /** Checks an input. A schema whose own code throws refuses the input and does not fail the step. */

@@ -1,7 +1,7 @@
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { CallActivityRef, GivenUpCall } from '../../protocol/activities.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { isDeeperThan, LIMITS, startOf } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS, startOf, withoutPrototypeKeys } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import type { CallSpec } from '../../store/contract/call-record.js';
 
@@ -13,7 +13,7 @@ const TOO_DEEP: ToolOutcome = {
   errorCode: 'tool_result_too_deep',
 };
 
-/** Converts a result for storage. Values without JSON become null; BigInt and cycles throw. */
+/** Converts a result for storage. Values without JSON become null, keys of prototypes are left out; BigInt and cycles throw. */
 export function toOutcome(output: unknown): ToolOutcome {
   let json: string | undefined;
   try {
@@ -28,7 +28,7 @@ export function toOutcome(output: unknown): ToolOutcome {
     return { error: 'The result is too large.', errorCode: 'tool_result_too_large' };
   }
   if (isDeeperThan(LIMITS.jsonDepth, json)) return TOO_DEEP;
-  return { output: JSON.parse(json) as unknown };
+  return { output: JSON.parse(withoutPrototypeKeys(json)) as unknown };
 }
 
 /** Returns undefined for values without a JSON form; the library's types omit that case. */

@@ -1,3 +1,4 @@
+import { withoutPrototypeKeys } from '../../protocol/limits.js';
 import { SlowReaderError, StreamBrokenError } from './errors.js';
 import { toStaticEvent, type ToolParts } from './static-parts.js';
 import type { UIStreamPart } from './ui-stream-part.js';
@@ -44,7 +45,9 @@ export function createSSEHeaders(extra: Record<string, string> = {}): Record<str
 
 /** Formats one event as an SSE frame; a reader resumes after its id, `sequence`. */
 export function formatSse(part: UIStreamPart, sequence?: number, toolParts?: ToolParts): string {
-  const data = JSON.stringify(toolParts === 'static' ? toStaticEvent(part) : part);
+  const event = toolParts === 'static' ? toStaticEvent(part) : part;
+  // A client that refuses one event breaks off the reply, and each replay of it.
+  const data = withoutPrototypeKeys(JSON.stringify(event));
   return sequence === undefined
     ? `data: ${data}\n\n`
     : `id: ${String(sequence)}\ndata: ${data}\n\n`;

@@ -74,6 +74,11 @@ describe('a model that calls tools badly', () => {
     ['a tool without a name', call('c', '', {}), 'There is no tool named "unnamed".'],
     ['a tool with an endless name', call('c', 'n'.repeat(9_000), {}), 'There is no tool named'],
     ['with input that is no JSON', call('c', 'echo', '{"value":'), 'no valid JSON'],
+    [
+      'with a key that no page shows',
+      call('c', 'echo', '{"value":{"\\u005f_proto__":1}}'),
+      'prototypes',
+    ],
     ['with input of another type', call('c', 'echo', '[1]'), 'Invalid input for "echo"'],
     ['with input that is nested without end', call('c', 'echo', deep), 'nested too deeply'],
     [

@@ -1,3 +1,4 @@
+import { jsonSchema, parseJsonEventStream } from 'ai';
 import {
   AI_SDK_UI_HEADER,
   AI_SDK_UI_HEADER_VALUE,
@@ -39,6 +40,24 @@ describe('an SSE body of events', () => {
         'data: {"type":"finish","finishReason":"stop"}\n\n' +
         'data: [DONE]\n\n',
     );
+  });
+
+  it.each([
+    ['{"a":[{"__proto__":{"x":1},"b":2}]}', { a: [{ b: 2 }] }],
+    ['{"constructor":{"prototype":{"x":1}},"b":2}', { b: 2 }],
+    [
+      '{"constructor":{"x":1},"toString":"__proto__"}',
+      { constructor: { x: 1 }, toString: '__proto__' },
+    ],
+  ])('an SSE body with %s is taken by the parser of clients', async (json, expected) => {
+    const output: unknown = JSON.parse(json);
+    const response = buildSSEResponse(
+      source({ type: 'tool-output-available', toolCallId: 'c1', output }),
+    );
+    const stream = response.body ?? new ReadableStream();
+    const parsed = parseJsonEventStream({ stream, schema: jsonSchema({}) });
+    const { value: read } = await parsed.getReader().read();
+    expect(read).toMatchObject({ success: true, value: { output: expected } });
   });
 
   it('an SSE body creates an event when it is read', async () => {
