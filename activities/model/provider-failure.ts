@@ -309,7 +309,9 @@ export function toLoggedError(error: unknown): object {
 
 function describe(value: unknown): string {
   try {
-    return JSON.stringify(value);
+    // A library may throw undefined, which has no JSON.
+    const json = JSON.stringify(value) as string | undefined;
+    return json ?? String(value);
   } catch {
     return String(value);
   }

@@ -77,8 +77,17 @@ export async function executeTool(execution: Execution): Promise<ToolOutcome> {
     if (signal.aborted && !isCut) {
       return toFailure(`"${tool.name}" took longer than allowed.`, 'tool_timeout');
     }
-    return toFailure(error, ToolError.isInstance(error) ? error.code : 'tool_execution_failed');
+    return toFailure(error, toErrorCode(error));
   }
+}
+
+function toErrorCode(error: unknown): string {
+  try {
+    if (ToolError.isInstance(error)) return error.code;
+  } catch {
+    // Nothing can examine it, such as a revoked proxy.
+  }
+  return 'tool_execution_failed';
 }
 
 /** Time limit of `verify`; a tool that exceeds it does not know. */
@@ -154,15 +163,15 @@ const FRAMES = 10;
  * stack frames. Its text is left out, since it may quote people. Pure.
  */
 export function toErrorTrace(error: unknown): { name: string; at: string[] } {
-  if (!(error instanceof Error)) return { name: typeof error, at: [] };
   try {
+    if (!(error instanceof Error)) return { name: typeof error, at: [] };
     const { name, message, stack = '' } = error;
     const text = stack.indexOf(message);
     const frames = stack.slice(text < 0 ? 0 : text + message.length).split('\n');
     const at = frames.map((frame) => frame.trim()).filter((frame) => frame.startsWith('at '));
     return { name, at: at.slice(0, FRAMES) };
   } catch {
-    // Its fields have unexpected types, or throw when read.
+    // Its fields have unexpected types, or it throws when read.
     return { name: 'Error', at: [] };
   }
 }

@@ -117,5 +117,6 @@ describe('an error of a provider in the log', () => {
     expect(toLoggedError({ type: 'overloaded_error' })).toEqual({
       value: '{"type":"overloaded_error"}',
     });
+    expect(toLoggedError(undefined)).toEqual({ value: 'undefined' });
   });
 });

@@ -48,6 +48,8 @@ const throwing =
     throw thrown;
   };
 const withFields = (fields: object): Error => Object.assign(new Error('no'), fields);
+const proxyOf = (traps: ProxyHandler<Error>): Error => new Proxy(new Error('x'), traps);
+const ofPrototypes: unknown = JSON.parse('{"a":{"__proto__":1},"constructor":{"prototype":1}}');
 const formless = Object.assign(Object.create(null) as object, { toJSON: () => undefined });
 
 /** Resolves never, unless its call is cut. */
@@ -78,6 +80,7 @@ describe('tool call', () => {
   const thrown = (error: unknown) => ({ error, errorCode: 'tool_execution_failed' });
   it.each<[string, Execute, object, object?]>([
     ['nothing', () => undefined, { output: null }],
+    ['keys of prototypes', () => ofPrototypes, { output: { a: {} } }],
     ['what is no JSON', () => 10n, { errorCode: 'tool_execution_failed' }],
     ['much', () => 'x'.repeat(200 * 1024), { output: 'x'.repeat(200 * 1024) }],
     ['too much', () => 'x'.repeat(1024 * 1024), { errorCode: 'tool_result_too_large' }],
@@ -90,11 +93,8 @@ describe('tool call', () => {
     ['an error with an object as its text', throwing(withFields({ message: [1] })), thrown('[1]')],
     ['an error without a stack', throwing(withFields({ stack: null })), thrown('no')],
     ['a thrown value without a form', throwing(formless), thrown('unknown error')],
-    [
-      'what throws itself',
-      throwing(new Proxy(new Error('x'), { get: trap })),
-      thrown('unknown error'),
-    ],
+    ['what throws itself', throwing(proxyOf({ get: trap })), thrown('unknown error')],
+    ['what has no class', throwing(proxyOf({ getPrototypeOf: trap })), thrown('unknown error')],
   ])('tells the model of a tool that gives %s', async (_what, execute, row, extra = {}) => {
     const { tool, run, result } = await openCall(execute, extra);
     expect(await tool(run, 1, 'c1')).toBe('settled');
