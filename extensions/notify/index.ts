@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { notFound, requireAllowed } from '../../ai-sdk/index.js';
+import { requireAllowed } from '../../ai-sdk/index.js';
 import { defineRoute, type Identity, type Route, type RouteDeps } from '../../api/extension.js';
 import type { Extension } from '../../extension.js';
 import {
@@ -7,6 +7,7 @@ import {
   OperatorReceivers,
   ReceiverTestReply,
 } from '../../protocol/operator.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { Deliveries } from '../../runs/extension.js';
 import { loadJose } from './decide-links.js';
 import { createDeliveries } from './deliveries.js';
@@ -87,12 +88,12 @@ const OPERATOR_RECEIVER_ROUTES: readonly Route[] = [
     entry: 'notify',
     about: async ({ deps, params: { receiver }, caller }) => {
       await requireAllowed(deps, caller, 'retry');
-      if (!receiversOf(deps, caller).some(({ name }) => name === receiver)) throw notFound();
+      if (!receiversOf(deps, caller).some(({ name }) => name === receiver)) throw noReceiver();
       return { detail: { receiver } };
     },
     handle: async ({ deps, response, params, caller }) => {
       const { deliveries } = deps.executor;
-      if (deliveries === undefined) throw notFound();
+      if (deliveries === undefined) throw noReceiver();
       const outcome = await deliveries.test(params.receiver, caller.tenantId);
       response.json(outcome satisfies ReceiverTestReply);
     },
@@ -103,4 +104,8 @@ const OPERATOR_RECEIVER_ROUTES: readonly Route[] = [
 function receiversOf({ executor }: RouteDeps, { tenantId }: Identity): Deliveries['receivers'] {
   const all = executor.deliveries?.receivers ?? [];
   return all.filter(({ tenant }) => tenant === undefined || tenant === tenantId);
+}
+
+function noReceiver(): HelixError {
+  return new HelixError('not_found', 'There is no such receiver.');
 }

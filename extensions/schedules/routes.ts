@@ -59,7 +59,7 @@ export function toScheduleRoutes(openSchedules: OpenSchedules): readonly Route[]
     await requireAllowed(deps, caller, action);
     const schedules = await schedulesOf(deps);
     const found = await schedules.read(tenant, params.name);
-    if (found === undefined) throw notFound();
+    if (found === undefined) throw new HelixError('not_found', 'There is no such schedule.');
     const detail = { schedule: found.name, agent: found.agent };
     return { schedules, tenant, found, reason, detail };
   }
