@@ -1,5 +1,12 @@
 import { HEADERS } from '../../protocol/ids.js';
-import type { ChatMessage } from './chat-message.js';
+import {
+  clientCallsOf,
+  isAnswered,
+  isSettled,
+  isToolCall,
+  toNewestStep,
+  type ChatMessage,
+} from './chat-message.js';
 
 export interface PrepareHelixChatRequestOptions {
   /** URL of the chat. For a reconnect it is the whole URL, which includes the session. */
@@ -10,7 +17,10 @@ export interface PrepareHelixChatRequestOptions {
   existingMessageId?: string | undefined;
   /** Fields sent with every message; the chat's own fields win. */
   body?: Record<string, unknown> | undefined;
-  /** `tail` posts the newest message only, since the server reads no other. Default: `all`. */
+  /**
+   * `tail` posts only what the server reads: the newest messages of the user, or the newest reply,
+   * or both while the reply is unfinished or has answers. Default: `all`.
+   */
   send?: 'all' | 'tail' | undefined;
 }
 
@@ -51,15 +61,15 @@ export function prepareHelixChatRequest(
 ): <M extends ChatMessage>(request: ChatSendRequest<M>) => PreparedRequest & { body: object } {
   return (request) => {
     const { id, messages, trigger, messageId } = request;
-    const newest = messages.at(-1);
-    const isTail = options.send === 'tail' && newest !== undefined;
+    const sent = options.send === 'tail' ? toTail(messages) : messages;
+    const isAlone = options.send === 'tail' && sent.length === 1;
     return {
       ...prepare(options, request),
       body: {
         ...options.body,
         ...request.body,
         id,
-        ...(isTail ? { message: newest } : { messages }),
+        ...(isAlone ? { message: sent[0] } : { messages: sent }),
         trigger,
         messageId,
       },
@@ -87,6 +97,21 @@ export function prepareHelixReconnectRequest(
   options: PrepareHelixChatRequestOptions,
 ): (request: ReconnectRequest) => PreparedRequest {
   return (request) => prepare(options, request);
+}
+
+function toTail<M extends ChatMessage>(messages: M[]): M[] {
+  const at = messages.findLastIndex(({ role }) => role !== 'user');
+  const reply = messages[at];
+  const isRead = at === messages.length - 1 || (reply !== undefined && isUnfinished(reply));
+  return messages.slice(isRead ? at : at + 1);
+}
+
+/** Returns true for a reply that was cut short, asks, or has answers that may not be sent yet. */
+function isUnfinished(reply: ChatMessage): boolean {
+  const newest = toNewestStep(reply);
+  const isOpen = (part: { type: string; state?: unknown }): boolean =>
+    isToolCall(part) ? !isSettled(part) : part.state === 'streaming';
+  return newest.parts.some(isOpen) || clientCallsOf(newest).some(isAnswered);
 }
 
 /** Keeps the transport's headers, since the transport sends the prepared headers instead. */

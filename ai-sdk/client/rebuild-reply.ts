@@ -53,10 +53,12 @@ export function isBusy({ status }: { status: string }): boolean {
  * server still asks for, and a last message that the server has not accepted.
  */
 export function keepUnsent<M extends ChatMessage>(server: readonly M[], local: readonly M[]): M[] {
-  const [newest] = server.slice(-1);
+  const newest = server.at(-1);
   const last = local.at(-1);
+  // An unsent message stands behind the reply whose answers are not sent either.
+  const reply = local.findLast(({ role }) => role === 'assistant');
   const kept = server.map((message) =>
-    message === newest && last !== undefined ? keepAnswers(message, last) : message,
+    message === newest && reply !== undefined ? keepAnswers(message, reply) : message,
   );
   return last !== undefined && isUnsent(server, last) ? [...kept, last] : kept;
 }

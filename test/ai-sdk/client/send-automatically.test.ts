@@ -67,6 +67,8 @@ describe('automatic posting', () => {
   });
 });
 
+const ofServer = call('c1', 'output-available', { providerExecuted: true });
+
 describe('prepared requests', () => {
   const messages: ChatMessage[] = [
     { id: 'u1', role: 'user', parts: [] },
@@ -102,8 +104,23 @@ describe('prepared requests', () => {
     });
   });
 
-  it('prepared requests send the newest message alone on request', () => {
-    const { body } = prepareHelixChatRequest({ api: '/x', send: 'tail' })(request);
-    expect(body).toEqual({ id: 's/1', message: messages[1], trigger: 'submit-message' });
+  const text = (state: string): object => ({ type: 'text', text: 'Hm', state });
+  it.each<[string, object[], 'message' | 'reply' | 'both']>([
+    ['a message behind a whole reply', [text('done')], 'message'],
+    ['a message behind the calls of the server', [ofServer], 'message'],
+    ['a message behind an answer', [call('c1', 'output-available')], 'both'],
+    ['a message behind a question', [call('c1', 'input-available')], 'both'],
+    ['a message behind a reply that was cut', [text('streaming')], 'both'],
+    ['an answer', [call('c1', 'output-available')], 'reply'],
+  ])('prepared requests send only what the server reads, on request: %s', (_, parts, sent) => {
+    const [user] = messages;
+    const said = reply(...parts).messages;
+    const all = [...messages, ...said, ...(sent === 'reply' || user === undefined ? [] : [user])];
+    const { body } = prepareHelixChatRequest({ api: '/x', send: 'tail' })({
+      ...request,
+      messages: all,
+    });
+    const tail = sent === 'both' ? { messages: [...said, user] } : { message: all.at(-1) };
+    expect(body).toEqual({ id: 's/1', ...tail, trigger: 'submit-message' });
   });
 });
