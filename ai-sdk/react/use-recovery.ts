@@ -146,6 +146,7 @@ function useRefresh<M extends UIMessage>(
       if (from === undefined || isBusy(now)) return false;
       const unsent = { isMessage: false, hasAnswers: false };
       let shown: M[] = [];
+      let isFailed = false;
       const current = {
         id: now.id,
         // The chat may have become busy while the snapshot loaded.
@@ -153,8 +154,10 @@ function useRefresh<M extends UIMessage>(
           return latest.current.chat.status;
         },
         clearError: () => {
-          // An unsent message keeps its error, so that the page offers another try.
-          if (!unsent.isMessage) now.clearError();
+          // An unsent message and a failed run keep their error, so that the page offers another try.
+          const { error } = latest.current.chat;
+          const isOfRun = isFailed && error !== undefined && !isBreak(error);
+          if (!unsent.isMessage && !isOfRun) now.clearError();
         },
         resumeStream: () => {
           // The refresh does not wait for the end of the stream: the page is right from its
@@ -171,12 +174,16 @@ function useRefresh<M extends UIMessage>(
       // The page may show another conversation by then.
       const loaded = async () => {
         const snapshot = await from(now.id);
+        isFailed = snapshot?.status === 'failed';
         return latest.current.chat.id === now.id ? snapshot : undefined;
       };
       if (!(await rebuildReply<M>(current, show, loaded))) return false;
-      // Others gave the missing answers, so this page's answers go out now.
       const isFree = !isBusy(latest.current.chat) && resuming.current?.chatId !== now.id;
-      if (unsent.hasAnswers && isFree && when?.({ messages: shown })) void now.sendMessage();
+      if (unsent.hasAnswers && isFree) {
+        // Others gave the missing answers, or the server never got this page's: they go out now.
+        when?.forget();
+        if (when?.({ messages: shown })) void now.sendMessage();
+      }
       return true;
     },
     [resume, when],

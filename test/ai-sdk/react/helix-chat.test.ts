@@ -1,6 +1,7 @@
 import type { UIMessage } from '@ai-sdk/react';
 import type { ChatTransport } from 'ai';
 import { ChatRequestError, ReplyBrokenError } from '../../../ai-sdk/client/index.js';
+import type { UseHelixChatOptions } from '../../../ai-sdk/react/index.js';
 import { HOOKS, openHookPage } from '../../support/hook-page.js';
 import { openDocument } from '../../support/open-document.js';
 import { renderHook, untilShown } from '../../support/render-hook.js';
@@ -85,53 +86,98 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
     }
   });
 
-  it('a retry repeats a turn that failed behind the answer to its question', async () => {
-    const located = {
-      type: 'dynamic-tool',
-      toolName: 'locate',
-      toolCallId: 'c1',
-      input: {},
-    } as const;
-    const answered = { ...located, state: 'output-available', output: 'Rome' } as const;
-    const asked: string[] = [];
+  /** A page on a server whose replies all end with this failure; `asked` has what was sent. */
+  async function openFailing(
+    failure: Error | string,
+    options: {
+      messages: UIMessage[];
+      loadSnapshot?: UseHelixChatOptions<UIMessage>['loadSnapshot'];
+    },
+  ) {
+    const asked: unknown[] = [];
     const transport: ChatTransport<UIMessage> = {
-      sendMessages: async ({ trigger }) => {
-        asked.push(trigger);
+      sendMessages: async ({ trigger, messageId }) => {
+        asked.push([trigger, messageId]);
+        if (typeof failure !== 'string') throw failure;
         return new ReadableStream({
           start: (controller) => {
-            controller.enqueue({ type: 'error', errorText: 'The model is away.' });
+            controller.enqueue({ type: 'error', errorText: failure });
             controller.close();
           },
         });
       },
       reconnectToStream: async () => null,
     };
-    const messages: UIMessage[] = [
-      QUESTION,
-      { id: 'msg-1', role: 'assistant', parts: [{ type: 'step-start' }, answered] },
-    ];
-    const page = renderHook(() => useHelixChat({ id: 'chat-1', transport, messages }), undefined);
-    unmount = page.unmount;
-    await (await untilShown(page)).sendMessage();
-    await until('the run has failed', () => page.current.error !== undefined);
-    await page.current.retry();
-    expect(asked).toEqual(['submit-message', 'regenerate-message']);
+    const all = { id: 'chat-1', transport, ...options };
+    const hook = renderHook(({ round }: { round: number }) => ({ ...useHelixChat(all), round }), {
+      round: 0,
+    });
+    unmount = hook.unmount;
+    await untilShown(hook);
+    const untilFailed = (times: number): Promise<unknown> =>
+      until('it has failed', () => asked.length === times && hook.current.status === 'error');
+    return { hook, asked, untilFailed };
+  }
+
+  it('a retry repeats a turn that failed behind the answer to its question', async () => {
+    const located = { type: 'dynamic-tool', toolName: 'locate', toolCallId: 'c1' } as const;
+    const answered = { ...located, state: 'output-available', input: {}, output: 'Rome' } as const;
+    const { hook, asked, untilFailed } = await openFailing('The model is away.', {
+      messages: [
+        QUESTION,
+        { id: 'msg-1', role: 'assistant', parts: [{ type: 'step-start' }, answered] },
+      ],
+    });
+    void hook.current.sendMessage();
+    await untilFailed(1);
+    await hook.current.retry();
+    expect(asked).toEqual([
+      ['submit-message', 'msg-1'],
+      ['regenerate-message', undefined],
+    ]);
+  });
+
+  it.each([
+    ['failed', 'error'],
+    ['ended', 'ready'],
+  ] as const)('a refresh shows the failure of a run that has %s', async (status, shown) => {
+    const messages = [QUESTION];
+    const { hook, untilFailed } = await openFailing('The model is away.', {
+      messages,
+      loadSnapshot: async () => ({ status, messages }),
+    });
+    void hook.current.regenerate();
+    await untilFailed(1);
+    expect(await hook.current.refresh()).toBe(true);
+    // React commits what has changed before it renders again.
+    hook.render({ round: 1 });
+    await until('it is shown', () => hook.current.round === 1);
+    expect(hook.current.status).toBe(shown);
+  });
+
+  it('a refresh sends an answer that the server never got', async () => {
+    const messages = [QUESTION, WAITING];
+    const { hook, asked, untilFailed } = await openFailing(new TypeError('Failed to fetch'), {
+      messages,
+      loadSnapshot: async () => ({ status: 'paused', messages }),
+    });
+    await hook.current.addToolApprovalResponse({ id: 'r::c1', approved: true });
+    await untilFailed(1);
+    await hook.current.refresh();
+    await untilFailed(2);
+    expect(asked[1]).toEqual(asked[0]);
   });
 
   it('a retry sends a lost edit as an edit', async () => {
-    const edited: (string | undefined)[] = [];
-    const refuse: ChatTransport<UIMessage>['sendMessages'] = async ({ messageId }) => {
-      edited.push(messageId);
-      throw new ChatRequestError(409, '{"code":"message_conflict"}');
-    };
-    const transport = { sendMessages: refuse, reconnectToStream: async () => null };
-    const messages = [QUESTION];
-    const page = renderHook(() => useHelixChat({ id: 'chat-1', transport, messages }), undefined);
-    unmount = page.unmount;
-    await (await untilShown(page)).sendMessage({ ...QUESTION, id: 'u2' });
-    await until('it is refused', () => page.current.error !== undefined);
-    await page.current.retry();
-    expect(edited).toEqual([undefined, 'u2']);
+    const conflict = new ChatRequestError(409, '{"code":"message_conflict"}');
+    const { hook, asked, untilFailed } = await openFailing(conflict, { messages: [QUESTION] });
+    void hook.current.sendMessage({ ...QUESTION, id: 'u2' });
+    await untilFailed(1);
+    await hook.current.retry();
+    expect(asked).toEqual([
+      ['submit-message', undefined],
+      ['submit-message', 'u2'],
+    ]);
   });
 
   it('a refresh shows nothing of a conversation that the page has left', async () => {
