@@ -6,12 +6,16 @@ import {
 import { callsOf, CLIENT_7, loadSnapshot, textOf, toScript } from '../../support/chat-client.js';
 import { toComparable } from '../../support/compare-messages.js';
 import { useLocalProduct } from '../../support/local-product.js';
+import { postJson } from '../../support/post-json.js';
 import { newSessionId } from '../../support/product.js';
 import { until } from '../../support/until.js';
 
 const product = useLocalProduct();
 
 const slow = { say: 'one two three four five six seven', deltas: 14, everyMs: 100 };
+
+/** A reply that begins and does not end by itself. */
+const ENDLESS = { say: 'Wait for it.', deltas: 2, everyMs: 600_000 };
 
 describe('a chat on the agent server', () => {
   const { Chat } = CLIENT_7;
@@ -127,8 +131,7 @@ describe('a chat on the agent server', () => {
     'a reply that its page has stopped ends when the page begins another: %s',
     async (path, ask) => {
       const { chat, requests, reply } = open();
-      const endless = { say: 'Wait for it.', deltas: 2, everyMs: 600_000 };
-      void chat.sendMessage(toScript(endless));
+      void chat.sendMessage(toScript(ENDLESS));
       await until('the reply begins', () => reply() !== '');
       await chat.stop();
       const [before] = chat.messages;
@@ -141,6 +144,21 @@ describe('a chat on the agent server', () => {
       await chat.stop();
     },
   );
+
+  it('a message ends no reply that another page has begun since the stop', async () => {
+    const { chat, sessionId, requests, reply } = open();
+    void chat.sendMessage(toScript(ENDLESS));
+    await until('the reply begins', () => reply() !== '');
+    await chat.stop();
+    const post = (path: string, body: object): Promise<Response> =>
+      postJson(`${product.url}/api/agent/${path}`, { sessionId, ...body });
+    await post('interrupt', {});
+    const message = JSON.stringify({ script: [ENDLESS] });
+    await until('another has begun', async () => (await post('start', { message })).ok);
+    await chat.sendMessage({ text: 'And now?' });
+    expect(chat.error).toMatchObject({ code: 'agent_already_running' });
+    expect(requests.slice(3)).toEqual(['status', 'start']);
+  });
 
   it("a chat on the agent server sends the page's own parts", async () => {
     const opened = open();

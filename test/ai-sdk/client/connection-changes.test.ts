@@ -53,6 +53,15 @@ function openPatient(patience: Partial<Patience>, ...replies: (Response | Error)
   return { transport, changes, asked: () => requests };
 }
 
+/** Sends the message and returns the types of the reply's parts; `parts` has those before an error. */
+async function readReply(
+  transport: ReturnType<typeof createResumableChatTransport>,
+  parts: string[] = [],
+): Promise<string[]> {
+  for await (const { type } of await transport.sendMessages(options)) parts.push(type);
+  return parts;
+}
+
 describe('a resumable transport', () => {
   it('a resumable transport reports that a request does not get through, and that it did', async () => {
     const { transport, changes } = openTransport(
@@ -60,10 +69,7 @@ describe('a resumable transport', () => {
       refusal(503, 'unavailable'),
       new Response('data: {"type":"start"}\n\ndata: {"type":"finish"}\n\ndata: [DONE]\n\n'),
     );
-    const reply = await transport.sendMessages(options);
-    const parts = [];
-    for await (const part of reply) parts.push(part.type);
-    expect(parts).toEqual(['start', 'finish']);
+    expect(await readReply(transport)).toEqual(['start', 'finish']);
     expect(changes).toEqual([false, true]);
   });
 
@@ -82,10 +88,7 @@ describe('a resumable transport', () => {
       { giveUpAfterMs: 1 },
       ...replies.map((text) => new Response(text)),
     );
-    const reply = await transport.sendMessages(options);
-    const parts = [];
-    for await (const part of reply) parts.push(part.type);
-    expect(parts.at(-1)).toBe('finish');
+    expect((await readReply(transport)).at(-1)).toBe('finish');
     expect(asked()).toBe(replies.length);
   });
 
@@ -96,32 +99,20 @@ describe('a resumable transport', () => {
   ])('a resumable transport gives up a reply whose connections %s', async (_, begin, reconnect) => {
     const begins = [new Response(begin), ...Array.from({ length: 500 }, reconnect)];
     const { transport, asked } = openPatient({ giveUpAfterMs: 5 }, ...begins);
-    const reply = await transport.sendMessages(options);
-    const read = async (): Promise<void> => {
-      for await (const _ of reply);
-    };
-    await expect(read()).rejects.toMatchObject({ reason: 'unreachable' });
+    await expect(readReply(transport)).rejects.toMatchObject({ reason: 'unreachable' });
     expect(asked()).toBeLessThan(begins.length);
   });
 
   it('a resumable transport shows nothing twice that a server sends again', async () => {
     const { transport } = openTransport(new Response(BEGIN), new Response(BEGIN + END));
-    const reply = await transport.sendMessages(options);
     const parts: string[] = [];
-    const read = async (): Promise<void> => {
-      for await (const part of reply) parts.push(part.type);
-    };
-    await expect(read()).rejects.toMatchObject({ reason: 'withdrawn' });
+    await expect(readReply(transport, parts)).rejects.toMatchObject({ reason: 'withdrawn' });
     expect(parts).toEqual(['start', 'text-start', 'text-delta']);
   });
 
   it('a resumable transport reports a reply that the server cannot continue', async () => {
     const { transport } = openTransport(new Response(BEGIN), new Response(null, { status: 204 }));
-    const reply = await transport.sendMessages(options);
-    const read = async (): Promise<void> => {
-      for await (const _ of reply);
-    };
-    await expect(read()).rejects.toMatchObject({
+    await expect(readReply(transport)).rejects.toMatchObject({
       reason: 'withdrawn',
       cause: { message: expect.stringContaining('ended before its end') as unknown },
     });
@@ -163,9 +154,8 @@ describe('a resumable transport', () => {
           'id: 2\ndata: {"type":"text-delta","id":"t","delta":"b"}\n\ndata: {"type":"finish"}\n\n',
         ),
       );
-      const parts = [];
-      for await (const part of await transport.sendMessages(options)) parts.push(part.type);
-      expect(parts).toEqual(['start', 'text-start', 'text-delta', 'text-delta', 'finish']);
+      const parts = ['start', 'text-start', 'text-delta', 'text-delta', 'finish'];
+      expect(await readReply(transport)).toEqual(parts);
       expect(changes).toEqual([false, true]);
     },
   );
