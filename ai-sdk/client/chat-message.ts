@@ -23,14 +23,8 @@ export interface ToolCallPart {
   approval?: { id: string; approved?: boolean; reason?: string };
 }
 
-const STATIC_PREFIX = 'tool-';
-
 export function isToolCall(part: { type: string }): part is ToolCallPart {
-  return part.type === 'dynamic-tool' || part.type.startsWith(STATIC_PREFIX);
-}
-
-export function toolNameOf(part: ToolCallPart): string {
-  return part.toolName ?? part.type.slice(STATIC_PREFIX.length);
+  return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
 }
 
 /** Returns a message's calls that wait for the page or for people. */

@@ -79,6 +79,6 @@ export function isToolPart(part: UIMessagePart): part is UIToolPart {
   return part.type === 'dynamic-tool' || part.type.startsWith('tool-');
 }
 
-export function toolNameOf(part: UIToolPart): string {
-  return part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length);
+export function toolNameOf({ type, toolName }: { type: string; toolName?: string }): string {
+  return toolName ?? type.slice('tool-'.length);
 }

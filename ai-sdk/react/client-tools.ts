@@ -3,11 +3,11 @@ import {
   clientCallsOf,
   lastReplyOf,
   toNewestStep,
-  toolNameOf,
   type ChatMessage,
 } from '../client/chat-message.js';
 import type { FailedCall, LeaseClientCall } from '../client/lease-call.js';
 import { pause } from '../client/patience.js';
+import { toolNameOf } from '../parts/ui-message.js';
 
 export interface ToolHandlerContext {
   toolCallId: string;
@@ -32,7 +32,7 @@ export interface ChatWithTools {
 }
 
 /** The result that is posted for a call. */
-export type ToolOutput = { tool: string; toolCallId: string } & (
+type ToolOutput = { tool: string; toolCallId: string } & (
   { output: unknown } | { state: 'output-error'; errorText: string }
 );
 
@@ -126,7 +126,7 @@ function findWaiting(
     }));
 }
 
-export interface WaitingCall extends FailedCall {
+interface WaitingCall extends FailedCall {
   input: unknown;
 }
 
