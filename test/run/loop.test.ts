@@ -92,7 +92,7 @@ const LISTS = { machine: ['s'], children: ['d'], people: ['a', 'c'], calls: CALL
 
 describe('the loop of a run', () => {
   it('begins what the record says, all at once, and each piece of work once', async () => {
-    const { begun, reply, running, view } = createStage();
+    const { begun, reply, running, view, loop } = createStage();
     expect(begun).toEqual(['model 1']);
     await reply('model 1', open(5, LISTS));
     expect(begun).toEqual(['model 1', 'd', 's']);
@@ -104,6 +104,17 @@ describe('the loop of a run', () => {
     expect(begun.slice(3)).toEqual(['model 2']);
     await reply('model 2', done(9));
     expect((await running).next).toMatchObject({ status: 'completed' });
+    expect(loop.known()).toEqual({ version: 9, sequence: 9 });
+  });
+
+  it('begins a step only once every call before it has replied', async () => {
+    const { begun, reply } = createStage();
+    const calls = [...CALLS, ref('t', 'server')];
+    await reply('model 1', open(5, { machine: ['s', 't'], calls }));
+    await reply('s', at(8, { do: 'model', step: 2 }));
+    expect(begun).toEqual(['model 1', 's', 't']);
+    await reply('t', at(8, { do: 'model', step: 2 }));
+    expect(begun.slice(3)).toEqual(['model 2']);
   });
 
   it('what is older than what it knows changes nothing, but that a run is over; the last to reply makes it look', async () => {
@@ -146,7 +157,10 @@ describe('the loop of a run', () => {
     await reply('a', open(5, { people: ['a', 'c'], calls: CALLS }));
     await reply('look', open(5, { people: ['a', 'c'], calls: CALLS }));
     expect(view()?.people.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'c']);
-    await hint({ at: at(8, { do: 'model', step: 2 }) });
+    await hint({ at: open(8, { machine: ['a'] }) });
+    expect(begun.slice(2)).toEqual(['look', 'a']);
+    await reply('a', open(9, { people: ['c'] }));
+    await hint({ at: at(10, { do: 'model', step: 2 }) });
     expect(begun.at(-1)).toBe('model 2');
   });
 

@@ -2,6 +2,7 @@ import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { readInput } from '../../runs/agent-input.js';
 import { createCalledRuns } from '../../runs/called-runs.js';
 import { MessageWaitsError, runOfMessage } from '../../runs/refusals.js';
+import { LIMITS } from '../../protocol/limits.js';
 import type { CalledRunActivities, CalledRunRequest } from '../../protocol/activities.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
@@ -168,6 +169,29 @@ it.each([[undefined], [null], [5], [{ text: 'x' }], [['x']]])(
     await expect(sent).rejects.toMatchObject({ code: 'validation_error' });
   },
 );
+
+it('the result of a run has the start of a long reply, or none if its caller wants none', async () => {
+  const start = 'x'.repeat(LIMITS.calledTextChars - 1);
+  const parts = [{ type: 'text' as const, text: `${start}😀` }];
+  const ends = async (messageId: string, more: { output?: unknown }) => {
+    const { runId } = await begin({ messageId });
+    const ref = { sessionId: session.id, runId };
+    expect(await called.lookAtAgentRun(ref)).toEqual({ kind: 'at_work' });
+    const writer = session.writer(runId, 1, 1);
+    await session.claim(writer);
+    const row = { role: 'assistant' as const, messageId: 'msg-1', runId, step: 1, parts };
+    await session.commit(writer, { row, ...more });
+    return { ...ref, status: 'completed' };
+  };
+  const long = await ends('m1', {});
+  const result = { ...long, text: start, isCut: true };
+  expect(await called.lookAtAgentRun(long)).toEqual({ kind: 'ended', result });
+  const structured = await ends('m2', { output: { answer: 42 } });
+  expect(await called.lookAtAgentRun({ ...structured, withoutReply: true })).toEqual({
+    kind: 'ended',
+    result: { ...structured, text: '' },
+  });
+});
 
 it('a run that its conversation does not have is not waited for', async () => {
   await session.newRun('u1');

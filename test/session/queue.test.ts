@@ -21,6 +21,7 @@ describe('queue', () => {
     includes(await session.enqueue('u3'), { kind: 'queued', begun: { turn: 2 } });
     equal(await idsOf(store, session), ['u3']);
     includes(await session.rows(1), [{ id: 'u2' }]);
+    includes(await session.messages('turn_started'), [{ reason: 'queue', messageIds: ['u2'] }]);
   });
 
   it('queued messages come before a message that abandons a question', async (setup) => {
@@ -80,12 +81,18 @@ describe('queue', () => {
     equal(await edit('better', 'hello from u2'), { kind: 'edited' });
     // The reply to the first edit was lost.
     equal(await edit('better', 'hello from u2'), { kind: 'edited' });
-    equal(await session.begin({ messages: [userMessage('u2', 'better')] }), { kind: 'accepted' });
+    equal(await edit('best', 'better'), { kind: 'edited' });
+    includes(await session.messages('queue_changed'), [
+      { queued: 1 },
+      { queued: 1 },
+      { queued: 1 },
+    ]);
+    equal(await session.begin({ messages: [userMessage('u2', 'best')] }), { kind: 'accepted' });
     includes(await session.enqueue('u2'), { kind: 'conflict' });
     await session.end(runId, 'completed');
     await session.beginNext();
-    includes(await session.rows(1), [{ parts: [{ text: 'better' }] }]);
-    equal(await edit('too late', 'better'), { kind: 'not_queued' });
+    includes(await session.rows(1), [{ parts: [{ text: 'best' }] }]);
+    equal(await edit('too late', 'best'), { kind: 'not_queued' });
   });
 
   it('a removed message is forgotten and can be sent again', async ({ store, session }) => {
@@ -117,7 +124,8 @@ describe('queue', () => {
 
   it('the first entry of the turn announces it', async ({ session }) => {
     const { runId } = await session.newRun('u1');
-    includes(await session.enqueue('u2'), { kind: 'queued', sequence: 1 });
+    const messages = [{ ...userMessage('h2'), hidden: true }, userMessage('u2')];
+    includes(await session.begin({ messages, policy: 'queue' }), { kind: 'queued', sequence: 1 });
     await session.end(runId, 'completed');
     const begun = await session.beginNext();
     const record = await session.record();
@@ -128,7 +136,7 @@ describe('queue', () => {
       type: 'turn_started',
       runId: runOf(begun),
       messageId: 'msg-2',
-      messageIds: ['u2'],
+      messageIds: ['h2', 'u2'],
       reason: 'queue',
     });
   });

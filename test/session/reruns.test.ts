@@ -30,6 +30,8 @@ describe('resume run', () => {
         from: { step: 2, known: before?.sequence },
       },
     });
+    // The reply to the request was lost.
+    equal(await session.resume({ nonce: 'again', now: 78 }), resumed);
     includes(await session.record(), {
       status: 'starting',
       stream: 'active',
@@ -241,6 +243,7 @@ describe('end', () => {
     equal(await session.say(writer, 2, 'tence'), { kind: 'superseded' });
     equal(await session.commit(writer), { kind: 'superseded' });
     includes(await session.rows(1), [{ parts }]);
+    includes(await session.record(), { interrupted: { mode: 'abort', reason: 'no answer' } });
     includes(await session.newRun(), { messageId: 'msg-3' });
   });
 

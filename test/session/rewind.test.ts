@@ -4,6 +4,7 @@ import {
   conclude,
   nameOf,
   playTurn,
+  runOf,
   takeStep,
 } from '../../store/conformance/session/played-turns.js';
 import { it } from './rules.js';
@@ -83,6 +84,33 @@ describe('rewind', () => {
     equal(textIn(await session.log()).split('>').length, 2);
   });
 
+  it('a turn that was repeated is repeated again, also after later turns', async ({ session }) => {
+    await playTurn(session, 'u1');
+    const again = await session.retry();
+    if (again.kind !== 'rewound') throw new Error(again.kind);
+    await takeStep(session, again.run, 1);
+    await conclude(session, again.run, 2);
+    await playTurn(session, 'u2');
+    includes(await session.retry({ messageId: 'u1' }), { run: { turn: 1, messageId: 'msg-1' } });
+    equal(textIn(await session.log()), '');
+    includes(await session.rows(), [{ role: 'user', id: 'u1' }]);
+  });
+
+  it('rows from before a rewind, or of an erased session with the id, are known as such', async (setup) => {
+    const { store, session } = setup;
+    const known = new Set<string>();
+    for (const begin of ['newRun', 'retry', 'newRun'] as const) {
+      const runId =
+        begin === 'newRun' ? (await session.newRun('u1')).runId : runOf(await session.retry());
+      const claimed = await session.claim(session.writer(runId, 1, 1));
+      if (claimed.kind !== 'claimed') throw new Error(claimed.kind);
+      known.add(claimed.born);
+      await session.end(runId, 'interrupted');
+      if (begin === 'retry') await store.sessions.erase(session.id);
+    }
+    equal(known.size, 3);
+  });
+
   it('a state that did not change is not restored', async ({ session }) => {
     await playTurn(session, 'u1');
     await session.save({ a: 1 }, 0);
@@ -115,6 +143,8 @@ describe('rewind', () => {
     const before = await session.view();
     equal(await session.retry({ messageId: 'unknown' }), { kind: 'message_not_found' });
     equal(await session.rewindTo('cpv1-other'), { kind: 'checkpoint_not_found' });
+    // Another request was faster.
+    equal(await session.retry({ runId: `${session.id}:0-older` }), { kind: 'stale_run', runId });
     equal(await session.view(), before);
   });
 

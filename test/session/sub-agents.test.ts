@@ -24,6 +24,7 @@ describe('a sub-agent', () => {
       stream: 'paused',
     });
     includes(await driver.record(), {
+      owner: 'ann',
       status: 'waiting_approval',
       stream: 'paused',
     });
@@ -57,10 +58,12 @@ describe('a sub-agent', () => {
     includes(await driver.start(ref.runId, 1, 'a'), { kind: 'execute', shownIn: 1, requester });
     equal((await tree.root.record())?.wakes, undefined);
     await driver.finishCall(ref.runId, 1, 'a', 'ok');
+    includes(await driver.record(), { resume, resumeTaken: true });
     includes(await driver.claim(driver.writer(ref.runId, 2, 1)), {
       kind: 'claimed',
       rowCount: 3,
     });
+    equal((await driver.record())?.resume, undefined);
     includes(await driver.commit(driver.writer(ref.runId, 2, 1)), { kind: 'committed' });
     includes(await driver.record(), { status: 'completed' });
     includes(await tree.root.record(), { status: 'running', stream: 'active' });
