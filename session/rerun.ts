@@ -3,14 +3,7 @@ import type { Act, Message, Only, Stored, UserMessage } from './input.js';
 import { isTerminal, type RunMode, type TerminalStatus } from '../protocol/run.js';
 import type { KnownPerson } from '../protocol/actor.js';
 import { newestRun, type Begun } from './begin.js';
-import {
-  accept,
-  acceptedHash,
-  countBytes,
-  countDropped,
-  headOf,
-  storeMessages,
-} from './messages.js';
+import { acceptedHash, countBytes, countDropped, headOf, storeMessages } from './messages.js';
 import { say, speakerOf, isControl } from './say.js';
 import { dropStates } from './state.js';
 import { noteAct } from './stop.js';
@@ -224,7 +217,7 @@ const NEWEST_ROWS = 200;
  * steps used. Staged changes stay if the rows of their calls stay.
  */
 function restoreState(session: Session, target: Target): void {
-  const { state, turn } = session.existing;
+  const { state } = session.existing;
   const wanted = wantedVersion(session, target);
   if (wanted !== state.version) {
     const text = (wanted === 0 ? undefined : session.content.get(`v:${String(wanted)}`)) ?? '{}';
@@ -239,7 +232,6 @@ function restoreState(session: Session, target: Target): void {
     session,
     unused.map(([version]) => version),
   );
-  delete turn.stateVersion;
   let first: number | undefined;
   for (let at = target.checkpoints - 1; at >= 0; at -= 1) {
     const checkpoint = checkpointAt(session, at);
@@ -310,10 +302,7 @@ function startAgain(session: Session, input: Stored<Rewind>, target: Target): st
   const before = session.turns.get(turn.n)?.askers ?? [];
   const askers = messages.length > 0 ? joinAskers(asker, before) : joinAskers(before, asker);
   let visible = target.visible;
-  if (messages.length > 0) {
-    accept(session, messages);
-    visible = storeMessages(session, messages, visible, turn.n).visible;
-  }
+  if (messages.length > 0) visible = storeMessages(session, messages, visible, turn.n).visible;
   const speaker = speakerOf(session, now, step);
   const isRetry = mode === 'retry';
   say(session, speaker, 'stream_resync', {

@@ -147,6 +147,23 @@ describe('the loop of a run', () => {
     expect(begun.slice(3)).toEqual(['model 1']);
   });
 
+  it('waits no longer for a sub-agent whose call the record has settled, and says which it left', async () => {
+    const left: string[] = [];
+    const { begun, reply, hint, running } = createStage({
+      over: (children) => left.push(...children.map(({ toolCallId }) => toolCallId)),
+    });
+    await reply('model 1', open(5, { children: ['d'], calls: CALLS }));
+    await hint();
+    await reply('look', at(8, { do: 'model', step: 2 }));
+    expect(begun.slice(1)).toEqual(['d', 'look', 'model 2']);
+    const calls = [ref('e', 'subagent')];
+    await reply('model 2', at(9, { do: 'open', step: 2, children: ['e'], calls }));
+    await hint();
+    await reply('look', done(10));
+    expect((await running).next).toMatchObject({ do: 'done' });
+    expect(left).toEqual(['e']);
+  });
+
   it('a hint begins work at once, and the reply to that says how the record is', async () => {
     const { begun, reply, hint, view } = createStage();
     await reply('model 1', open(5, { people: ['a', 'c'], calls: CALLS }));
@@ -211,13 +228,15 @@ describe('the loop of a run', () => {
   });
 
   it('a tool whose wait is over before its reply that it waits is executed again', async () => {
-    const { begun, reply, hint } = createStage();
+    const { begun, reply, hint, view } = createStage();
     await reply('model 1', open(5, { machine: ['s'], people: ['a'], calls: CALLS }));
     await hint({ at: open(8, { machine: ['s'] }) });
     await reply('s', open(7, { asleep: ['s'], people: ['a'] }));
     expect(begun.slice(1)).toEqual(['s', 'look']);
     await reply('look', open(8, { machine: ['s'], people: ['a'], calls: CALLS }));
     expect(begun.slice(3)).toEqual(['s']);
+    await reply('s', open(9, { asleep: ['s'], people: ['a'] }));
+    expect(view()?.asleep).toEqual([ref('s', 'server')]);
   });
 
   it('whatever a hint carries, nothing ends by it and nothing throws', async () => {

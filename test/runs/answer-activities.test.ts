@@ -42,6 +42,18 @@ async function openTree() {
   return { ...opened, ...childAt(tree, 0), overdue, stateOf, untilExpired };
 }
 
+it('a run that operators stop while it waits for its provider says so, since its step ends later', async () => {
+  const { stopRun, stores, session } = await open();
+  const { runId, writer } = await session.speaking();
+  const stop = { mode: 'interrupt' } as const;
+  const wait = { failure: 1, reason: 'provider_overloaded', waitMs: 60_000, now: 1 };
+  await stores.store.steps.discard({ writer, ...wait });
+  expect(await stopRun({ sessionId: session.id, runId, stop })).toMatchObject({
+    waited: true,
+    at: { next: { do: 'done', status: 'interrupted' } },
+  });
+});
+
 describe('the activities of answers', () => {
   const approval = { toolName: 'charge', kind: 'approval' as const, input: { amount: 1 } };
   const client = { toolName: 'hurry', kind: 'client' as const, input: {} };

@@ -63,6 +63,23 @@ describe('the receipt of an erasure', () => {
   });
 });
 
+it('an erasure names every run that it removes, also one that begins meanwhile', async () => {
+  const { store, session } = await openStarting();
+  const act = { id: 'e1', at: 1, by: 'ann', action: 'erase' as const };
+  // The other request comes before, during and after the erasure's read.
+  for (const steps of [0, 15, 25, 30, 35, 40]) {
+    const before = (await session.record()) ?? (await session.newRun());
+    await session.end(before.runId, 'completed');
+    const erased = store.sessions.erase(session.id, act);
+    for (let step = 0; step < steps; step += 1) await Promise.resolve();
+    const { runId } = await session.newRun();
+    await erased;
+    const erasures = await store.erasures.of(session.id);
+    const named = erasures.flatMap(({ runs }) => runs);
+    expect([...named, (await session.record())?.runId]).toContain(runId);
+  }
+});
+
 describe('the sweep of another process', () => {
   /** Opens a run that has claimed a step, and a sweep a minute later. */
   async function openClaimed() {

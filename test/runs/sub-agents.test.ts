@@ -36,6 +36,14 @@ async function inputOf(runId: string): Promise<Partial<RunInput>> {
   return defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {});
 }
 
+async function attributesOf(runId: string): Promise<Record<string, unknown>> {
+  const handle = runs.client.workflow.getHandle(workflowIdOf(runId));
+  const { typedSearchAttributes } = await handle.describe();
+  return Object.fromEntries(
+    typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
+  );
+}
+
 describe('a sub-agent', () => {
   it('whose workflow is terminated while it waits is settled as lost, and the parent continues', async () => {
     const sessionId = runs.newSessionId();
@@ -53,6 +61,12 @@ describe('a sub-agent', () => {
     const { searchAttributes, model, sessionUrl, hasLeases } = await inputOf(run.runId);
     const same = { searchAttributes, model, sessionUrl, hasLeases, sealsFailures: true };
     expect(await inputOf(spec.runId)).toMatchObject(same);
+    const labels = { AgentTenant: 'acme', AgentModel: 'fake:1', AgentTurn: 1 };
+    expect(await attributesOf(run.runId)).toMatchObject({
+      ...labels,
+      AgentStatus: 'waiting_children',
+    });
+    expect(await attributesOf(spec.runId)).toMatchObject({ ...labels, AgentName: 'lab-child' });
     await runs.client.workflow.getHandle(workflowIdOf(spec.runId)).terminate('by a test');
     await runs.untilStatus(sessionId, 'completed');
     expect(await resultOf(sessionId, 'd1')).toMatchObject({

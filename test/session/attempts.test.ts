@@ -71,6 +71,8 @@ describe('attempts', () => {
       includes(await session.claim(session.writer(runId, 1, token)), { kind: 'claimed' });
       const before = session.writer(runId, 1, token - 1);
       if (token > 1) {
+        // The end of its code would not be forgiven.
+        includes(await store.steps.handOver({ writer: before, how: 'fault' }), { lost: 1 });
         equal(await store.steps.handOver({ writer: before, how: 'left' }), {
           kind: 'handed_over',
           lost: 0,

@@ -12,8 +12,9 @@ describe('start call', () => {
     equal(await session.start(runId, 1, 's', 2), { kind: 'settled' });
     equal(await session.start(runId, 1, 's', 3), { kind: 'settled' });
     includes(await session.finishCall(runId, 1, 's', 'late', 1), { kind: 'already_completed' });
+    const speaker = { agentId: session.id, agentType: AGENT, step: 1 };
     includes(await session.messages('tool_end'), [
-      { toolCallId: 's', errorCode: 'tool_outcome_unknown', providerExecuted: true },
+      { ...speaker, toolCallId: 's', errorCode: 'tool_outcome_unknown', providerExecuted: true },
     ]);
     await session.claim(session.writer(runId, 2, 1));
     includes(await session.rows(2), [{ toolCallId: 's', errorCode: 'tool_outcome_unknown' }]);

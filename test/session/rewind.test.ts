@@ -84,7 +84,8 @@ describe('rewind', () => {
     equal(textIn(await session.log()).split('>').length, 2);
   });
 
-  it('a turn that was repeated is repeated again, also after later turns', async ({ session }) => {
+  it('a turn that was repeated is repeated again, also after later turns', async (setup) => {
+    const { streamManager, session } = setup;
     await playTurn(session, 'u1');
     const again = await session.retry();
     if (again.kind !== 'rewound') throw new Error(again.kind);
@@ -94,6 +95,8 @@ describe('rewind', () => {
     includes(await session.retry({ messageId: 'u1' }), { run: { turn: 1, messageId: 'msg-1' } });
     equal(textIn(await session.log()), '');
     includes(await session.rows(), [{ role: 'user', id: 'u1' }]);
+    const { length } = await streamManager.getAllChunks(session.id);
+    includes(await streamManager.inspect(session.id), { chunks: length });
   });
 
   it('rows from before a rewind, or of an erased session with the id, are known as such', async (setup) => {
@@ -109,6 +112,16 @@ describe('rewind', () => {
       if (begin === 'retry') await store.sessions.erase(session.id);
     }
     equal(known.size, 3);
+  });
+
+  it('the states of the newest twenty turns before a turn are kept', async ({ session }) => {
+    for (let n = 1; n <= 22; n += 1) {
+      await conclude(session, await session.newRun(`u${String(n)}`), 1);
+      await session.save({ n }, n - 1);
+    }
+    equal(await session.retry({ messageId: 'u2' }), { kind: 'message_not_found' });
+    includes(await session.retry({ messageId: 'u3' }), { kind: 'rewound' });
+    includes(await session.load(), { customState: { n: 2 } });
   });
 
   it('a state that did not change is not restored', async ({ session }) => {

@@ -71,14 +71,19 @@ describe('expiry in memory', () => {
     expect(await session.log()).toEqual([]);
   });
 
-  it('expiry keeps a session that is still used', async () => {
-    const { session, store, pass } = storesWithClock({ sessionTtlSeconds: 60 });
-    await session.asked();
-    pass(59_000);
-    await session.newRun('u2');
-    pass(5_000 * HOUR);
-    expect(await store.sessions.rows(session.id, 0)).toHaveLength(3);
-  });
+  it.each([{ sessionTtlSeconds: 60 }, {}])(
+    'expiry keeps a session that is still used, and its stream (%j)',
+    async (options) => {
+      const { session, store, pass } = storesWithClock(options);
+      await session.asked();
+      const before = await session.log();
+      pass(59_000);
+      await session.newRun('u2');
+      pass(5_000 * HOUR);
+      expect(await store.sessions.rows(session.id, 0)).toHaveLength(3);
+      expect(await session.log()).toEqual(before);
+    },
+  );
 
   it('expiry removes the whole session after its own time', async () => {
     const { session, store, streamManager, pass } = storesWithClock({ sessionTtlSeconds: 60 });
@@ -97,7 +102,9 @@ describe('expiry in memory', () => {
     const session = drive(stores);
     await session.asked();
     await stores.store.documents.save(session.id, { customState: { late: true }, version: 0 });
-    time += 60_001;
+    time += 59_999;
+    expect(await session.load()).toMatchObject({ customState: { late: true } });
+    time += 2;
     expect(data.keyspace.call('DBSIZE')).toBe(0);
   });
 
