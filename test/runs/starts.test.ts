@@ -2,6 +2,7 @@ import { toAttributes, type RunLabels } from '../../runs/search-attributes.js';
 import { NOTHING } from '../../runs/workflow-look.js';
 import type { RunInput } from '../../protocol/run.js';
 import { createMemoryStores } from '../../store/memory/index.js';
+import { FAKE_DELIVERIES } from '../api/fake-deliveries.js';
 import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, userMessage } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
@@ -56,6 +57,35 @@ it('every start of a run names its tenant, and who begins one again is in the tr
     ['resume', 'ann'],
     ['retry', 'bob'],
   ]);
+});
+
+it('a run that is lost is announced before it ends, and ends also if its notice fails', async () => {
+  const stores = createMemoryStores();
+  const announced: object[] = [];
+  const announceEnd = (end: object): Promise<void> => {
+    announced.push(end);
+    return Promise.reject(new Error('no Temporal'));
+  };
+  const deliveries = {
+    ...FAKE_DELIVERIES,
+    announceEnd,
+    notify: { calls: [], ends: ['failed' as const] },
+  };
+  const extensions = [{ name: 'notify', deliveries: () => deliveries }];
+  const { endLost } = createIdleRuns(stores, { extensions });
+  const session = drive(stores);
+  const { runId } = await session.newRun();
+  const record = await session.record();
+  if (record === undefined) throw new Error('no conversation');
+  await endLost(record);
+  const ref = { sessionId: session.id, runId, agent: record.agent };
+  expect(announced).toEqual([{ ...ref, status: 'failed', code: 'framework_run_lost' }]);
+  expect(await session.record()).toMatchObject({
+    status: 'failed',
+    error: { code: 'framework_run_lost', retryable: true },
+  });
+  await endLost({ ...record, parent: { sessionId: 's', runId: 's:1-x', toolCallId: 'd' } });
+  expect(announced).toHaveLength(1);
 });
 
 it.each([
