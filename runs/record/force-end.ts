@@ -122,7 +122,7 @@ function withInput(
   if (part.type !== 'tool-call' || isCarriedOut(parts, part)) return part;
   // The provider had not finished this call, so it is cut like any other.
   if (part.kind === 'provider') return { ...part, kind: 'server' };
-  return { ...part, input: toPartialInput(argumentText.get(part.toolCallId)) };
+  return { ...part, input: toPartialInput(argumentText.get(part.toolCallId)), closed: true };
 }
 
 function toInterruption(status: ForcedEnd['status']): Interruption {
