@@ -167,7 +167,12 @@ describe('a prompt that is too long', () => {
   });
 
   it('of many messages loses the oldest, and keeps the newest question', async () => {
-    const model = limited(() => says('words '.repeat(600)));
+    const model = limited(() => [
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'words '.repeat(600) },
+      { type: 'text-end', id: 't' },
+      ...finish(),
+    ]);
     const { say } = open(model);
     for (let n = 0; n < 14; n += 1) {
       expect(await say(`question ${String(n)}`)).toMatchObject({ status: 'completed' });
