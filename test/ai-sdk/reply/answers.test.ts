@@ -88,6 +88,8 @@ describe('answers (path 3)', () => {
     const said = await ask(runtime, [...copy, user('u2')]);
     expect(said.status).toBe(200);
     expect(said.text).toContain('"data":{"toolCallId":"c1","reason":"kind-mismatch"}');
+    // The other one counted when it came first, and every copy brings it again.
+    expect(said.text).not.toContain('already-completed');
     expect(said.types.slice(0, 2)).toEqual(['start', 'start-step']);
   });
 

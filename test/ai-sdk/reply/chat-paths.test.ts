@@ -188,6 +188,8 @@ describe('GET by a reader of raw events', () => {
     const resync = (await taken.sequenceOf('stream_resync')) ?? 0;
     expect((await taken.from(resync))[0]).toBe(200);
     expect((await taken.from(resync - 1))[0]).toBe(204);
+    // A reader that has nothing of the turn holds nothing that was withdrawn.
+    expect((await taken.from(0))[0]).toBe(200);
   });
 });
 

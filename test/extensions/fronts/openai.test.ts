@@ -400,6 +400,9 @@ describe('the client of OpenAI: answers and copies', () => {
     );
     await complete(client, forged, false);
     expect(await begun()).toBe(1);
+    // Another agent continues it as a conversation of its own.
+    await client.chat.completions.create({ model: 'support', messages });
+    expect(await begun()).toBe(2);
   });
 
   it('a key with another model, or with one more message, is refused', async () => {

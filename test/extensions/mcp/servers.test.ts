@@ -2,6 +2,7 @@ import { createToolHost } from '../../../activities/index.js';
 import { guardedLookup, type ToolContext } from '../../../agents/index.js';
 import { toModelName } from '../../../agents/tool-names.js';
 import { connectionsOf } from '../../../extensions/mcp/connection.js';
+import { toFailure } from '../../../extensions/mcp/errors.js';
 import { mcpServers, type McpServer } from '../../../extensions/mcp/index.js';
 import type { PinnedTool } from '../../../extensions/mcp/pinned-tools.js';
 import { createRedact, keepSecret } from '../../../extensions/mcp/secrets.js';
@@ -422,6 +423,15 @@ describe('servers of tools by HTTP', () => {
     await toolsOf({ ...http.server }, host);
     await one.run('look');
     expect(opened).toBe(3);
+  });
+
+  it.each([
+    [500, false],
+    [503, false],
+    [404, true],
+  ])('a server that answers %d has certainly not carried the call out: %s', (code, isUnsent) => {
+    const error = Object.assign(new Error('Streamable HTTP error: no'), { code });
+    expect(toFailure('s', error)).toMatchObject({ code: 'mcp_connection_lost', isUnsent });
   });
 
   it('secrets: the newest are kept, and plain headers stay', () => {

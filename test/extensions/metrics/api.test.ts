@@ -89,7 +89,7 @@ describe('/metrics', () => {
 
   it.each([
     ['evil.test', ['chat.test'], 401],
-    ['chat.test', ['chat.test'], 200],
+    ['chat.test', ['Chat.Test'], 200],
     ['metrics.test', undefined, 200],
   ])(
     '/metrics for host %s on its own port with host names %j gets status %d',

@@ -45,13 +45,23 @@ async function erase(): Promise<{ status: number; complete?: boolean; conversati
 }
 
 it('is not complete while histories of an earlier request are left', async () => {
+  const { usage } = stores.store;
+  const { forget } = usage;
+  const forgotten: object[] = [];
+  usage.forget = async (who) => {
+    forgotten.push(who);
+    await forget(who);
+  };
   isAway = true;
   expect(await erase()).toMatchObject({ status: 202, complete: false, conversations: 1 });
   // No conversation remains in the list.
   expect(await erase()).toMatchObject({ status: 202, complete: false, conversations: 0 });
   expect(await stores.store.erasures.pending(ANN)).toEqual([session.id]);
+  // The sums of usage keep the name until nothing else is left.
+  expect(forgotten).toEqual([]);
   isAway = false;
   expect(await erase()).toMatchObject({ status: 200, complete: true });
+  expect(forgotten).toEqual([ANN]);
   expect(await stores.store.erasures.pending(ANN)).toEqual([]);
   expect(erased).toHaveLength(1);
 });

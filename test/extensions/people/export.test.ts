@@ -28,7 +28,9 @@ async function start(options: StartOptions = {}) {
     ...options,
   });
   const session = drive(stores, toStoredSessionId('mine', 'acme'));
-  await session.begin(owner);
+  // More than are read at once.
+  const messages = Array.from({ length: 101 }, (_, n) => userMessage(`u${String(n)}`));
+  await session.begin({ ...owner, messages });
   await store.owners.fold(session.id);
   return { store, session, read };
 }
@@ -67,7 +69,7 @@ it('a file is read and sent in pieces, and is whole', async () => {
   expect(Math.max(...read.map(({ from, to }) => to - from))).toBeLessThanOrEqual(MB / 4);
 });
 
-it('an export has the transcripts of sub-agents', async () => {
+it('an export has the whole transcript, and those of sub-agents', async () => {
   const { store, session } = await start();
   const runId = (await store.sessions.read(session.id))?.runId ?? '';
   const { call, child } = newSubAgent(session.id, 'd1');
@@ -75,6 +77,7 @@ it('an export has the transcripts of sub-agents', async () => {
   const parent = { sessionId: session.id, runId, toolCallId: 'd1' };
   await store.runs.beginChild({ child, parent, now: Date.now() });
   const rows = (await lines()).filter(({ type }) => type === 'row');
+  expect(rows.filter(({ sessionId }) => sessionId === 'mine')).toHaveLength(102);
   expect(rows).toContainEqual({
     type: 'row',
     sessionId: child.sessionId.replace(session.id, 'mine'),
@@ -86,12 +89,12 @@ it('an export has the state of the agent and what is queued', async () => {
   const { store, session } = await start();
   const { version } = await store.documents.readState(session.id);
   await store.documents.save(session.id, { customState: { likes: 'tea' }, version });
-  await session.begin({ ...owner, messages: [userMessage('u2', 'and then?')], policy: 'queue' });
+  await session.begin({ ...owner, messages: [userMessage('q1', 'and then?')], policy: 'queue' });
   const found = await lines();
   expect(found).toContainEqual({ type: 'state', sessionId: 'mine', state: { likes: 'tea' } });
   expect(found.find(({ type }) => type === 'queued')).toMatchObject({
     sessionId: 'mine',
     mode: 'queue',
-    rows: [{ id: 'u2', parts: [{ text: 'and then?' }] }],
+    rows: [{ id: 'q1', parts: [{ text: 'and then?' }] }],
   });
 });

@@ -219,20 +219,25 @@ describe('what a remote agent server sends', () => {
       id: 1,
       event: { type: 'chunk', chunk: { type: 'custom', ...base, eventName: 'e', data } },
     }));
-    let followed = 0;
+    const asked: number[] = [];
     const transport: RemoteAgentTransport = {
       start: () => Promise.resolve(),
       stop: () => Promise.resolve(),
-      async *follow() {
-        followed += 1;
-        yield* sent;
+      async *follow(_, from) {
+        asked.push(from);
+        if (asked.length === 1) {
+          yield* sent;
+          // An event without an id is no place from which to continue.
+          yield await Promise.resolve<WireEvent>({ event: { type: 'status', status: 'active' } });
+          return;
+        }
         const end = { type: 'end', finalOutput: tooDeep } as const;
         yield await Promise.resolve<WireEvent>({ id: 2, event: end });
       },
     };
     const { outcome, forwarded } = await delegate(transport);
     expect(outcome).toEqual({ result: tooDeep });
-    expect(followed).toBe(1);
+    expect(asked).toEqual([0, 1]);
     expect(forwarded).toMatchObject([
       { type: 'subagent_start' },
       { type: 'custom', data: 'a' },
