@@ -239,6 +239,13 @@ describe('the rule of a host', () => {
     expect(await snapshot.json()).toMatchObject({ pending: [{ mayDecide: false }] });
     expect(await ask(byId('readTenantSession'), 'bob@other@')).toMatchObject({ status: 404 });
   });
+
+  it('it may keep a session out of the list of what waits', async () => {
+    authorize = (_caller, _action, subject) => subject.session === undefined;
+    await start();
+    const listed = await ask(byId('listTenantWaiting'), 'col@acme@operator');
+    expect([listed.status, JSON.parse(listed.text)]).toEqual([200, { sessions: [] }]);
+  });
 });
 
 it('an agent is paused over all tenants by callers without a tenant only', async () => {
@@ -275,6 +282,11 @@ it('a stop is of the run that the operator has named, also if another one begins
   const { status, text } = await ask(byId('stopRun'), 'col@acme@operator');
   expect([status, JSON.parse(text)]).toMatchObject([202, { result: 'nothing' }]);
   expect(await read(session.id)).toMatchObject({ status: 'starting' });
+  // From now on each act would be on the other run.
+  for (const id of ['stopRun', 'resumeRun', 'retryRun']) {
+    const late = await ask(byId(id), 'col@acme@operator');
+    expect([id, JSON.parse(late.text)]).toMatchObject([id, { code: 'stale_run' }]);
+  }
 });
 
 describe('an act with a key', () => {

@@ -133,19 +133,13 @@ describe('StreamTransformer', () => {
 
   it('StreamTransformer shows control flow to onData only, never before start', () => {
     const resumed = { runId: 'r', fromCheckpointId: null, fromStepCount: 1, mode: 'continue' };
-    const child = { subAgentType: 'x', subSessionId: 's1.1-a', callId: 'c1' };
-    const ofTenant = { ...child, subSessionId: 'tenant~s1.1-a' };
     const control = chunks(
       { type: 'run_resumed', ...resumed },
-      { type: 'subagent_start', ...ofTenant },
-      { type: 'state_patch', patches: [], undo: '[]' },
       { type: 'custom', eventName: 'seen', data: 1, transient: true },
     );
     expect(run(new StreamTransformer(), control)).toEqual([
       { type: 'start', messageId: 'msg-s1' },
       { type: 'data-run-resumed', data: { step: 1, ...resumed }, transient: true },
-      { type: 'data-subagent-start', data: { step: 1, ...child }, transient: true },
-      { type: 'data-state-patch', data: { step: 1, patches: [] }, transient: true },
       { type: 'data-seen', data: 1, transient: true },
     ]);
   });

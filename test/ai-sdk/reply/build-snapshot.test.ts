@@ -100,6 +100,24 @@ describe('buildSnapshot', () => {
     expect(snapshot?.messages.map(({ id }) => id)).toEqual(['u1', 'msg-1']);
   });
 
+  it("buildSnapshot applies the agent's own patches to its state, and none of sub-agents", async () => {
+    const stores = createMemoryStores();
+    const session = drive(stores);
+    const { runId } = await session.newRun({ state: { n: 1 } });
+    const writer = session.writer(runId, 1, 1);
+    await session.claim(writer);
+    const base = { type: 'state_patch', agentType: 'tester', step: 1, timestamp: 1 } as const;
+    const patch = (agentId: string, value: number) => ({
+      ...{ ...base, agentId },
+      patches: [{ op: 'replace' as const, path: '/n', value }],
+    });
+    const chunks = [patch(session.id, 2), patch(`${session.id}.1-a`, 9)];
+    await stores.streamManager.append(writer, 1, chunks, 0);
+    const deps = { ...stores, stateStore: stores.store };
+    const snapshot = await snapshotOf(deps, session.id, { includePartialContent: true });
+    expect(snapshot).toMatchObject({ status: 'active', state: { n: 2 } });
+  });
+
   it('buildSnapshot is of one moment, even if the run continues while the state is read', async () => {
     const stores = createMemoryStores();
     const session = drive(stores);

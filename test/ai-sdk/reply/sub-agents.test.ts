@@ -37,7 +37,10 @@ beforeEach(async () => {
   const deepest = deep.writer(inner.child.runId, 1, 1);
   await deep.claim(deepest);
   const written = assistantRow(deepest, []);
-  written.parts = [{ type: 'text', text: 'x'.repeat(30_000) }];
+  written.parts = [
+    { type: 'text', text: 'x'.repeat(30_000) },
+    { type: 'tool-call', toolCallId: 'f', toolName: '__finish__', input: {}, kind: 'server' },
+  ];
   await deep.commit(deepest, { row: written });
   await settleChild(setup, child, ref.runId, 'd9');
 });

@@ -10,6 +10,8 @@ import {
   type Caller,
   type HelixMessage,
 } from '../../../ai-sdk/index.js';
+import type { AssistantRow, ToolRow } from '../../../protocol/rows.js';
+import type { OpenCall } from '../../../store/contract/call-record.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import {
@@ -119,6 +121,39 @@ describe('a conversation in pages', () => {
     expect(ids(await loadAllUIMessages(active.stateStore, 's1'))).toEqual(['u1']);
     gated.open('up');
     await body?.cancel();
+  });
+});
+
+describe('a stored step', () => {
+  const step = (kind: 'server' | 'approval', ...calls: string[]): AssistantRow => ({
+    ...{ role: 'assistant', messageId: 'msg-1', runId: 's1:1-a', step: 1 },
+    parts: calls.map((toolCallId) => {
+      return { type: 'tool-call', toolCallId, toolName: 'pay', input: {}, kind };
+    }),
+  });
+
+  it('has the events of its calls in the order in which they came', () => {
+    const result = (toolCallId: string, ...sequences: number[]) => {
+      const events = sequences.map((sequence) => ({
+        sequence,
+        chunk: { type: 'custom', eventName: 'seen', data: sequence },
+      }));
+      return { role: 'tool', toolCallId, toolName: 'pay', output: 1, events } as ToolRow;
+    };
+    const rows = [step('server', 'a', 'b'), result('a', 3, 9), result('b', 5)];
+    const [{ parts = [] } = {}] = convertToUIMessages(rows);
+    const seen = parts.flatMap((part) => (part.type === 'data-seen' ? [part.data] : []));
+    expect(seen).toEqual([3, 5, 9]);
+  });
+
+  it.each([
+    [{}, 'approval-requested'],
+    [{ edited: { from: {}, by: 'bob' } }, 'input-available'],
+  ])('asks for the input that it shows, and not for another one: %j', (edited, state) => {
+    const spec = { toolCallId: 'a', toolName: 'pay', kind: 'approval', input: {}, ...edited };
+    const openCalls = [{ spec, state: 'waiting' } as OpenCall];
+    const [message] = convertToUIMessages([step('approval', 'a')], { openCalls });
+    expect(message?.parts[1]).toMatchObject({ toolCallId: 'a', state });
   });
 });
 

@@ -133,7 +133,11 @@ describe('the agent server', () => {
     expect(await reader.done).toBe('ended');
     expect(textOf(reader.seen)).toBe('ok');
     expect(reader.seen.at(-1)?.event.type).toBe('end');
-    expect(await status(sessionId)).toMatchObject({ status: 'completed', text: 'ok', pending: [] });
+    const ended = await status(sessionId);
+    expect(ended).toMatchObject({ status: 'completed', text: 'ok', pending: [] });
+    // A log that was restored has less than such a reader has.
+    const beyond = String(Number(ended['latestSequence']) + 1);
+    expect(await listen(sessionId, { 'last-event-id': beyond }).done).toBe(409);
   });
 
   it('the agent server accepts the result of a client tool', async () => {
