@@ -3,6 +3,7 @@ import {
   createResumableChatTransport,
   type Patience,
 } from '../../../ai-sdk/client/index.js';
+import { HEADERS } from '../../../protocol/ids.js';
 
 const MESSAGE = { id: 'u1', role: 'user' as const, parts: [{ type: 'text', text: 'hello' }] };
 const options = {
@@ -36,21 +37,29 @@ function silent(text: string): ReadableStream<Uint8Array> {
 
 /** A transport whose requests get the given replies in turn; what it reported, and how often it asked. */
 const openTransport = (...replies: (Response | Error)[]) => openPatient({}, ...replies);
-function openPatient(patience: Partial<Patience>, ...replies: (Response | Error)[]) {
+function openPatient(
+  patience: Partial<Patience> & { headers?: Record<string, string> },
+  ...replies: (Response | Error)[]
+) {
   const changes: boolean[] = [];
+  const positions: (string | null)[][] = [];
   let requests = 0;
   const transport = createResumableChatTransport({
     api: 'http://chat.test/api/chat',
     retryDelayMs: () => 0,
     ...patience,
     onConnectionChange: (isConnected) => changes.push(isConnected),
-    fetch: () => {
+    fetch: (_url, init) => {
+      const headers = new Headers(init?.headers);
+      positions.push(
+        [HEADERS.lastEventId, HEADERS.resumeFromSequence].map((of) => headers.get(of)),
+      );
       const reply = replies[requests] ?? refusal(500, 'internal_error');
       requests += 1;
       return reply instanceof Error ? Promise.reject(reply) : Promise.resolve(reply);
     },
   });
-  return { transport, changes, asked: () => requests };
+  return { transport, changes, positions, asked: () => requests };
 }
 
 /** Sends the message and returns the types of the reply's parts; `parts` has those before an error. */
@@ -81,6 +90,21 @@ describe('a resumable transport', () => {
       expect([asked(), changes]).toEqual([1, []]);
     },
   );
+
+  it('a resumable transport does not send a request again that repeats a turn', async () => {
+    const { transport, asked } = openTransport(new TypeError('Failed to fetch'));
+    const again = transport.sendMessages({ ...options, trigger: 'regenerate-message' });
+    await expect(again).rejects.toThrow('Failed to fetch');
+    expect(asked()).toBe(1);
+  });
+
+  it('a resumable transport takes a resync with an id for a part of the reply', async () => {
+    const resync = 'id: 2\ndata: {"type":"data-stream-resync","data":{},"transient":true}\n\n';
+    const { transport, asked } = openTransport(new Response(BEGIN + resync + END));
+    const parts = [];
+    for await (const part of await transport.sendMessages(options)) parts.push(part.type);
+    expect([parts.at(-1), asked()]).toEqual(['finish', 1]);
+  });
 
   it('a resumable transport follows a long silent call over tokens that each end while it waits', async () => {
     const replies = [BEGIN, ...Array.from({ length: 5 }, () => ': keep-alive\n\n'), END];
@@ -145,8 +169,10 @@ describe('a resumable transport', () => {
   ])(
     'a resumable transport continues a reply %s, also behind a proxy whose server is away',
     async (_, begin, patience) => {
-      const { transport, changes } = openPatient(
-        patience,
+      // The page began with a snapshot of that position.
+      const headers = { [HEADERS.resumeFromSequence]: '9' };
+      const { transport, changes, positions } = openPatient(
+        { ...patience, headers },
         begin(),
         // As Vite and Next answer.
         new Response('Internal Server Error', { status: 500 }),
@@ -157,6 +183,7 @@ describe('a resumable transport', () => {
       const parts = ['start', 'text-start', 'text-delta', 'text-delta', 'finish'];
       expect(await readReply(transport)).toEqual(parts);
       expect(changes).toEqual([false, true]);
+      expect(positions.at(-1)).toEqual(['1', null]);
     },
   );
 });
