@@ -134,10 +134,11 @@ describe('pages of other origins', () => {
       true,
     ]),
   ])('%s: is it taken for forged?', (_who, headers, isForged) => {
-    const sent = { method: 'POST', headers: new Headers(headers) };
-    const url = 'https://chat.test/api/chat';
-    expect(isForgedRequest({ ...sent, url }, [APP])).toBe(isForged);
-    expect(isForgedRequest({ ...sent, url, method: 'GET' }, [APP])).toBe(false);
+    const sent = { url: 'https://chat.test/api/chat', headers: new Headers(headers) };
+    for (const method of ['POST', 'PATCH', 'DELETE']) {
+      expect(isForgedRequest({ ...sent, method }, [APP])).toBe(isForged);
+    }
+    expect(isForgedRequest({ ...sent, method: 'GET' }, [APP])).toBe(false);
   });
 
   it.each(['*', 'app.test', 'https://app.test/', 'https://app.test/x', 'null'])(

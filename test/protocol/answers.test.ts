@@ -1,5 +1,11 @@
 import fc from 'fast-check';
-import { findExpiredPending, readChangedInput, writeChangedInput } from '../../protocol/answers.js';
+import {
+  findExpiredPending,
+  parseToolAnswer,
+  readChangedInput,
+  writeChangedInput,
+} from '../../protocol/answers.js';
+import { LIMITS } from '../../protocol/limits.js';
 
 it('the note about a changed input is read back as it was written', () => {
   fc.assert(
@@ -21,6 +27,13 @@ it('the note about a changed input is read back as it was written', () => {
 
 it('no other text is read as a note about a changed input', () => {
   expect(readChangedInput('The input of this call was changed.')).toBeUndefined();
+});
+
+it('the reason of a decision is bounded', () => {
+  const denial = { sessionId: 's1', toolCallId: 'c1', kind: 'approval-response', approved: false };
+  const of = (chars: number) => () => parseToolAnswer({ ...denial, reason: 'x'.repeat(chars) });
+  expect(of(LIMITS.errorTextBytes)).not.toThrow();
+  expect(of(LIMITS.errorTextBytes + 1)).toThrow('too large');
 });
 
 it('findExpiredPending finds unanswered calls whose deadline has passed', () => {

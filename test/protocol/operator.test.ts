@@ -1,3 +1,4 @@
+import { readVia } from '../../protocol/actor.js';
 import {
   OperatorAnswerBody,
   OperatorResumeBody,
@@ -54,4 +55,14 @@ describe('requests of operators', () => {
     });
     expect(OperatorResumeBody.parse(undefined)).toEqual({});
   });
+});
+
+it.each([
+  ['cli', 'cli'],
+  ['link', 'api'],
+  ['auto', 'api'],
+  [undefined, 'api'],
+])('a request that names the channel %s came by %s', (named, channel) => {
+  // Only the server knows what came by a signed link or by a rule.
+  expect(readVia(named)).toBe(channel);
 });

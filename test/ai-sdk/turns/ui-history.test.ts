@@ -141,8 +141,8 @@ describe('a stored step', () => {
       return { role: 'tool', toolCallId, toolName: 'pay', output: 1, events } as ToolRow;
     };
     const rows = [step('server', 'a', 'b'), result('a', 3, 9), result('b', 5)];
-    const [{ parts = [] } = {}] = convertToUIMessages(rows);
-    const seen = parts.flatMap((part) => (part.type === 'data-seen' ? [part.data] : []));
+    const [message] = convertToUIMessages(rows);
+    const seen = message?.parts.flatMap((part) => (part.type === 'data-seen' ? [part.data] : []));
     expect(seen).toEqual([3, 5, 9]);
   });
 
