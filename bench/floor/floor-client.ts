@@ -10,8 +10,6 @@ import type { Span } from './worker.js';
 import type * as workflows from './workflows.js';
 
 export const FLOOR_TASK_QUEUE = 'bench-floor';
-/** History events when the wait has begun: start, one activity, and the task that took its result. */
-const WAITING_EVENTS = 10;
 
 /** Starts the floor's workflows with the same kind of client as the product. */
 export interface Floor {
@@ -50,9 +48,7 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
     },
     startWaiting: async (after) => {
       const handle = await start('floorWait', after);
-      const waits = async (): Promise<true | undefined> =>
-        (await handle.describe()).historyLength >= WAITING_EVENTS || undefined;
-      await untilFound(waits, { everyMs: 20 });
+      await untilWaiting(handle);
       return {
         release: async () => {
           const from = wallClock();
@@ -86,6 +82,18 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
       return { worker: await untilAtWork(handle), retried: handle.result() };
     },
   };
+}
+
+/**
+ * Resolves when the workflow has no task and no activity. A signal that arrives during a task waits for its end,
+ * which a person who answers seconds later never notices.
+ */
+export async function untilWaiting(handle: Pick<WorkflowHandle, 'describe'>): Promise<void> {
+  const waits = async (): Promise<true | undefined> => {
+    const { pendingActivities, pendingWorkflowTask } = (await handle.describe()).raw;
+    return (pendingWorkflowTask == null && !pendingActivities?.length) || undefined;
+  };
+  await untilFound(waits, { everyMs: 20 });
 }
 
 /** State of a pending activity in Temporal's API. */

@@ -1,4 +1,4 @@
-import { takeSamples, type Take } from '../bench.js';
+import { takeSamples, type Bench, type Take } from '../bench.js';
 import {
   createChatClient,
   newSessionId,
@@ -7,10 +7,12 @@ import {
   type LabEntry,
 } from '../client/chat-client.js';
 import { createDataLines, readRaw } from '../client/raw-stream.js';
+import { runOf } from '../client/runs.js';
 import { createLeave, sleep, wallClock } from '../clock.js';
+import { untilWaiting } from '../floor/floor-client.js';
 import { row, type Row } from '../report.js';
 
-/** Gives the reader time to catch up and wait. */
+/** Gives the reader time to catch up. */
 const SETTLE_MS = 30;
 
 interface Question {
@@ -44,7 +46,8 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 /** Latency from a person's HTTP answer to the reader's first chunk of the next step, against bare signals. */
-export const take: Take = async ({ quick, say, floor, product, chat }) => {
+export const take: Take = async (bench) => {
+  const { quick, say, floor, product, chat } = bench;
   const size = { warmUp: 3, count: quick ? 5 : 50 };
   const legs = createChatClient(product.port, 'lab-leg');
   const rows: Row[] = [];
@@ -52,8 +55,8 @@ export const take: Take = async ({ quick, say, floor, product, chat }) => {
     const { what, call, bare, activities, aims } = question;
     say(`answer-latency: ${call.tool}`);
     const samples = await takeSamples(size, async () => ({
-      default: await timeAnswer(chat, product.port, question),
-      legs: await timeAnswer(legs, product.port, question),
+      default: await timeAnswer(bench, chat, question),
+      legs: await timeAnswer(bench, legs, question),
       bare: await (await floor.startWaiting(activities)).release(),
     }));
     const beside = [bare, samples.map((each) => each.bare)] as const;
@@ -66,10 +69,10 @@ export const take: Take = async ({ quick, say, floor, product, chat }) => {
   return rows;
 };
 
-/** Asks, then answers once the reader has caught up. */
+/** Asks, then answers once the run waits and the reader has caught up. */
 async function timeAnswer(
+  bench: Bench,
   chat: ChatClient,
-  port: number,
   { call, answer }: Question,
 ): Promise<number> {
   const sessionId = newSessionId();
@@ -78,7 +81,7 @@ async function timeAnswer(
   let answeredAt = Infinity;
   let firstAt: number | undefined;
   const reader = readRaw({
-    port,
+    port: bench.product.port,
     path: `/api/agent/sse?sessionId=${sessionId}`,
     onPiece: createDataLines((json, at) => {
       if (at > answeredAt && json.includes('"type":"step_start"')) firstAt ??= at;
@@ -86,6 +89,7 @@ async function timeAnswer(
     }),
     signal: leave.signal,
   });
+  await untilWaiting(await runOf(bench, sessionId));
   await sleep(SETTLE_MS);
   answeredAt = wallClock();
   await chat.answer(sessionId, call.id, answer);
