@@ -174,6 +174,8 @@ it('the stream of the agent server marks what its reader may not decide', async 
     const path = '/api/agent/sse?sessionId=mine&fromSequence=0';
     const text = await (await api.get(path, { 'x-user': `ann@acme@${role}` })).text();
     expect(text).toContain('tool_approval_request');
+    // A client compares the speaker with the id of its session.
+    expect(text).toContain('"agentId":"mine"');
     expect([role, text.includes('"mayDecide":false')]).toEqual([role, isWithheld]);
   }
 });
