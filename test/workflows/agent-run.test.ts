@@ -133,6 +133,8 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
     const next = await runs.begin(id, agent.name, 'never mind');
     expect(await runs.result(next)).toEqual({ status: 'completed', steps: 1 });
     expect(await runs.result(old)).toEqual({ status: 'superseded', steps: 1 });
+    const closed = await runs.client.workflow.getHandle(workflowIdOf(old.runId)).describe();
+    expect(JSON.stringify(closed.typedSearchAttributes)).toContain('"interrupted"');
     expect(await rolesOf(id)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant']);
   });
 
