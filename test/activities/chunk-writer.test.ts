@@ -158,6 +158,7 @@ describe('chunk writer', () => {
     expect(second.chunks).toMatchObject([{ delta: 'bc' }]);
     second.reply(appended);
     await writer.flush();
+    expect(writer.known()).toBe(1);
   });
 
   it('a chunk writer reports a stop, and continues to write', async () => {

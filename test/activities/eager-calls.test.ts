@@ -47,6 +47,12 @@ describe('calls that start eagerly', () => {
     const failing = eager.beside(Promise.reject(new Error('no model')));
     await expect(failing).rejects.toThrow('no model');
     expect(eager.offer(stepOf(1))).toBe(1);
+    const call = lasting(SETTLED);
+    const settled = eager.call(eagerRef, attempt, () => call.work);
+    expect(eager.offer(stepOf(1))).toBe(0);
+    call.end();
+    await settled;
+    expect(eager.offer(stepOf(1))).toBe(1);
   });
 
   it('one that finds no place is left to the tools’ own queue, before anything has begun', async () => {
@@ -82,8 +88,10 @@ describe('calls that start eagerly', () => {
 
   it('one that fails gives its place back', async () => {
     const eager = createEagerCalls(4);
-    const fail = (): Promise<ToolCallOutcome> => Promise.reject(new Error('away'));
-    await expect(eager.call(eagerRef, attempt, fail)).rejects.toThrow('away');
+    // A tool that is to be retried keeps its back-off.
+    for (const error of [new Error('away'), new AttemptFailure('again', { type: 'tool_retry' })]) {
+      await expect(eager.call(eagerRef, attempt, () => Promise.reject(error))).rejects.toBe(error);
+    }
     expect(await eager.call(eagerRef, attempt, () => Promise.resolve(SETTLED))).toBe(SETTLED);
   });
 });
