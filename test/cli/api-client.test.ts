@@ -10,6 +10,7 @@ import {
   parseFuture,
   parseSince,
   parseText,
+  parseUrl,
   readJson,
 } from '../../cli/parse-values.js';
 import { listen, type Listening } from '../support/listen.js';
@@ -189,6 +190,11 @@ describe('values on the command line', () => {
     for (const text of ['', '5', '1y', '-1h', '1h30m', '36501d', `${'9'.repeat(400)}d`]) {
       expect(() => parseDuration(text)).toThrow('such as 90s');
     }
+  });
+
+  it('an address is of HTTP, without credentials', () => {
+    expect(parseUrl('https://a.example/x/')).toBe('https://a.example/x');
+    for (const text of ['a', 'ftp://a', 'http://u:p@a']) expect(() => parseUrl(text)).toThrow();
   });
 
   it('a filter must not be empty', () => {

@@ -90,6 +90,7 @@ describe('helix-temporal run', () => {
     const file = join(folder, 'case.json');
     expect(await helix(['eval', 'record', id, '-o', file])).toMatchObject({ code: 0, stdout: '' });
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ name: id, agent: 'lab' });
+    expect((await helix(['eval', 'record', id, '-o', folder])).code).toBe(EXIT.usage);
     await rm(folder, { recursive: true });
     const unknown = await helix(['eval', 'record', 'no-such-session']);
     expect([unknown.code, unknown.stdout]).toEqual([EXIT.failed, '']);
@@ -113,7 +114,7 @@ describe('helix-temporal run', () => {
     const shown = await helix(['session', 'show', copy.sessionId]);
     expect(shown.stdout).toContain('the end');
     const whole = await fork('--step', '0');
-    expect((await helix(['run', 'watch', whole.runId, '--timeout', '20s'])).code).toBe(0);
+    expect((await helix(['run', 'watch', whole.runId, '--timeout', '30d'])).code).toBe(0);
     expect(await steps(whole.runId)).toEqual([1, 2, 3]);
     // Forks leave the original conversation unchanged.
     expect(await steps(runId)).toEqual([1, 2, 3]);
