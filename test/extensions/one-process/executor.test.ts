@@ -241,6 +241,21 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     expect(executed).toEqual(['e1', 'c1']);
   });
 
+  it('a run of a paused agent does not begin because another executor recovers', async () => {
+    const options = { agents: [createTestAgent().agent], stores: await openStores() };
+    const name = newName();
+    const first = open({ ...options, name });
+    const pause = { agent: 'tester', everywhere: false, by: 'olga', reason: 'a storm' };
+    await first.runs.pauses.pause(pause);
+    const { sessionId } = await first.execute('tester', 'hello');
+    await first.close();
+    const second = open({ ...options, name });
+    expect(await second.recover()).toBe(1);
+    await second.idle();
+    const record = await options.stores.store.sessions.read(sessionId);
+    expect(record?.status).toBe('starting');
+  });
+
   it('a run whose agent is unknown ends, and those behind it are recovered', async () => {
     const { agent } = createTestAgent();
     const old = createTestAgent('old').agent;
