@@ -5,7 +5,7 @@ const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
   workflows: 'protocol|run', 'extensions/[\\w/-]*workflows': 'protocol|run|workflows',
   'extensions/one-process': 'protocol|run|agents|store|activities|runs',
-  extensions: `run|agents|store|activities|runs|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|agent-server|doctor|remote|mcp|notify|leases|schedules|called-runs|service|index|agents|api|worker|[\\w/-]*workflows).*': ENTRIES,
+  extensions: `run|agents|store|activities|runs|worker|workflows|${ENTRIES}`, 'extensions/(?!one-process|agent-server|doctor|remote|mcp|notify|leases|schedules|called-runs|index|agents|api|worker|[\\w/-]*workflows).*': ENTRIES,
   store: 'protocol|session', 'store/[\\w-]+\\.ts': 'protocol|session', 'store/contract': 'protocol|session|store/[\\w-]+\\.ts', 'store/(record|log)': 'protocol|session|store/(contract|[\\w-]+\\.ts)',
   activities: 'protocol|run|agents|store|runs/record', runs: 'protocol|agents|session|store', 'runs/record': 'protocol|agents|session|store', testing: 'protocol|agents|session|store|runs|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|store|runs', 'ai-sdk/parts': 'protocol|store', 'ai-sdk/turns': 'protocol|store|ai-sdk/parts',

@@ -259,9 +259,13 @@ export type HelixMessage =
 /** A message of a conversation, in either form. */
 export type Message = Row | HelixMessage;
 
-/** Returns the stored file that a model made, in a list; an empty list for other parts. */
-export function madeFileOf(part: AssistantPart): { url: string; mediaType: string }[] {
-  const file = part.type === 'reasoning' ? part.stands : part;
-  if (file?.type !== 'file' && file?.type !== 'reasoning-file') return [];
-  return parseFileUrl(file.url) === undefined ? [] : [{ url: file.url, mediaType: file.mediaType }];
+/** Returns the files that a row names; of a reply only the stored ones, since the provider has the others. */
+export function filesOf(row: Row): { url: string; mediaType: string; filename?: string }[] {
+  if (row.role === 'tool') return [];
+  if (row.role === 'user') return row.parts.flatMap((part) => (part.type === 'file' ? part : []));
+  return row.parts.flatMap((part) => {
+    const file = part.type === 'reasoning' ? part.stands : part;
+    if (file?.type !== 'file' && file?.type !== 'reasoning-file') return [];
+    return parseFileUrl(file.url) === undefined ? [] : file;
+  });
 }

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { HelixError } from '../protocol/errors.js';
 import { formatFileUrl, parseFileUrl, rootOf, toShownSessionId } from '../protocol/ids.js';
-import { madeFileOf, type AssistantPart, type Row, type UserPart } from '../protocol/rows.js';
+import { filesOf, type AssistantPart, type Row, type UserPart } from '../protocol/rows.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { AddFileResult, StoredFile } from '../store/contract/files.js';
 import type { Store } from '../store/contract/store.js';
@@ -108,7 +108,7 @@ export async function copyFiles(
 ): Promise<{ rows: readonly Row[]; ids: readonly string[] }> {
   const copies = new Map<string, string>();
   const ids: string[] = [];
-  for (const url of new Set(rows.flatMap(urlsOf))) {
+  for (const url of new Set(rows.flatMap(filesOf).map((file) => file.url))) {
     const reference = parseFileUrl(url);
     if (reference?.sessionId !== toShownSessionId(from)) continue;
     const file = await files.read(from, reference.fileId);
@@ -126,12 +126,6 @@ export async function copyFiles(
     copies.set(url, formatFileUrl({ sessionId: toShownSessionId(to), fileId: copy.id }));
   }
   return { rows: copies.size === 0 ? rows : rows.map((row) => rename(row, copies)), ids };
-}
-
-function urlsOf(row: Row): string[] {
-  if (row.role === 'user')
-    return row.parts.flatMap((part) => (part.type === 'file' ? part.url : []));
-  return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf).map(({ url }) => url);
 }
 
 function rename(row: Row, copies: ReadonlyMap<string, string>): Row {

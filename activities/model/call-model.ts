@@ -1,24 +1,14 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { ModelMessage } from 'ai';
-import type { ToolDefinition } from '../../agents/definitions.js';
 import type { ModelChoice } from '../../agents/llm-settings.js';
 import { childPartOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { sleep, withTimeout } from '../../protocol/time.js';
+import { sleep } from '../../protocol/time.js';
 import type { Calls } from '../../store/contract/calls.js';
 import { cutOf, orAborted } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
-import { checkInput, parseInput } from './call-input.js';
-import { HOOK_MS } from './finish-hooks.js';
-import type {
-  Ask,
-  ClaimedStep,
-  ModelCall,
-  ModelRequest,
-  RequestTimes,
-  StepMiddleware,
-} from './middleware.js';
+import type { Ask, ClaimedStep, ModelCall, RequestTimes, StepMiddleware } from './middleware.js';
 import { RequestFault, toProviderFailure, toRequestFault } from './provider-failure.js';
+import type { MadeFile } from './step-reply.js';
 
 type Part = LanguageModelV4StreamPart;
 
@@ -49,7 +39,6 @@ export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
     const { clockMs } = (times.began ??= { at: Date.now(), clockMs: performance.now() });
     step.progress.model = call.model.modelId;
     const takeId = createIdTaker(store.calls, step);
-    const noteInput = createInputNotes(step, call, reply);
     const pace = createPace(step, choice);
     try {
       for await (const part of partsOf(call, pace.signal)) {
@@ -63,7 +52,7 @@ export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
         const keeping = isFile(part) ? request.keepFile?.(part) : undefined;
         const kept = keeping === undefined ? undefined : await pace.during(keeping);
         chunks.push(reply.accept(part, kept));
-        if (noteInput !== undefined) await pace.during(noteInput(part));
+        if (request.onPart !== undefined) await pace.during(request.onPart(part));
         const room = chunks.room();
         if (room !== undefined) await pace.during(room);
       }
@@ -105,8 +94,8 @@ function callIdOf(part: Part): string | undefined {
   return part.type === 'tool-call' ? part.toolCallId : undefined;
 }
 
-function isFile({ type }: Part): boolean {
-  return type === 'file' || type === 'reasoning-file';
+function isFile(part: Part): part is MadeFile {
+  return part.type === 'file' || part.type === 'reasoning-file';
 }
 
 /** Parts that precede the model's first word. */
@@ -228,68 +217,5 @@ function createIdTaker(
     const taken = await calls.takeId({ sessionId, runId, call, wanted });
     // A superseded run commits nothing, so any id will do.
     return taken.kind === 'taken' ? taken.id : wanted;
-  };
-}
-
-/**
- * Calls the input hooks of AI SDK tools while a model writes inputs. As in the AI SDK, hooks run in
- * order and the reply waits for them. A hook that throws or hangs does not harm the reply; that
- * tool's hooks are not called again for this request. A retried step calls them again.
- *
- * @returns undefined if no tool has such hooks
- */
-function createInputNotes(
-  { attempt: { signal }, warn }: ClaimedStep,
-  { tools, options: { prompt } }: ModelCall,
-  reply: ModelRequest['reply'],
-): ((part: Part) => Promise<void>) | undefined {
-  const listening = new Map(tools.flatMap((tool) => (tool.onInput ? [[tool.name, tool]] : [])));
-  if (listening.size === 0) return undefined;
-  const messages = prompt.filter(({ role }) => role !== 'system') as ModelMessage[];
-  /** Calls whose input is still being written, by the provider's id. */
-  const writing = new Map<string, { tool: ToolDefinition; toolCallId: string }>();
-
-  async function call(
-    { name, onInput }: ToolDefinition,
-    which: 'start' | 'delta' | 'available',
-    more: { toolCallId: string; inputTextDelta?: string; input?: unknown },
-  ): Promise<void> {
-    const hook = onInput?.[which];
-    if (hook === undefined || !listening.has(name)) return;
-    try {
-      const options = { ...more, messages, abortSignal: signal };
-      const work = Promise.resolve().then(() => hook(options));
-      await withTimeout(HOOK_MS, work, { signal });
-    } catch (error) {
-      listening.delete(name);
-      if (!signal.aborted) warn("a tool's hook failed", error, { tool: name });
-    }
-  }
-
-  return async (part) => {
-    switch (part.type) {
-      case 'tool-input-start': {
-        const tool = listening.get(part.toolName);
-        const toolCallId = reply.knownId(part.id);
-        if (tool === undefined || toolCallId === undefined) return;
-        writing.set(part.id, { tool, toolCallId });
-        return call(tool, 'start', { toolCallId });
-      }
-      case 'tool-input-delta': {
-        const { tool, toolCallId } = writing.get(part.id) ?? {};
-        if (tool === undefined || toolCallId === undefined) return;
-        return call(tool, 'delta', { toolCallId, inputTextDelta: part.delta });
-      }
-      case 'tool-call': {
-        writing.delete(part.toolCallId);
-        const made = reply.calls.at(-1);
-        const tool = listening.get(part.toolName);
-        if (part.providerExecuted === true || tool === undefined || made === undefined) return;
-        const checked = await checkInput(tool.inputSchema, parseInput(made.input));
-        if (!('data' in checked)) return;
-        return call(tool, 'available', { toolCallId: made.toolCallId, input: checked.data });
-      }
-      default:
-    }
   };
 }

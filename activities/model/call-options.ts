@@ -13,7 +13,7 @@ import {
   type LlmConfig,
   type SamplingSettings,
 } from '../../agents/llm-settings.js';
-import type { PreparedStep, CompactionRecord, Instructions } from '../../agents/step-hooks.js';
+import type { PreparedStep, CompactionRecord } from '../../agents/step-hooks.js';
 import { toResponseFormat } from '../../agents/ai-sdk/output-schema.js';
 import { isOlderModel, resolveModel } from '../../agents/model.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
@@ -26,7 +26,7 @@ import { inputSchemaOf } from './call-input.js';
 import { easedOf, shorten } from './eased-prompt.js';
 import { toFinishTool } from './finish-tool.js';
 import { toModelOutputs } from './model-outputs.js';
-import { prepareMessages } from './prepare-messages.js';
+import { prepareMessages, toPromptMessages } from './prepare-messages.js';
 import { readPromptFiles } from './prompt-files.js';
 import { createFetchFile, type FetchFile } from './fetch-file.js';
 import { toMessages } from './prompt.js';
@@ -119,7 +119,7 @@ export async function toModelCall(
     forceFinish,
     takesAllFiles: providerOptions?.['openai']?.['passThroughUnsupportedFiles'] === true,
   };
-  const given = toSystemMessages(instructions).concat(messages);
+  const given = [...(await toPromptMessages([], instructions)), ...messages];
   const toAccepted = (eased: Eased | undefined): LanguageModelV4Prompt => {
     const isLeft = eased?.bare === true ? () => true : isForeign;
     const prompt = toAcceptable(given, { ...told, isForeign: isLeft });
@@ -155,18 +155,6 @@ const NO_COMPACTION: CompactionRecord = {
 /** Returns true for a message that a user sent. */
 function isShown(row: Row): row is UserRow {
   return row.role === 'user' && row.hidden !== true;
-}
-
-function toSystemMessages(instructions: Instructions): LanguageModelV4Prompt {
-  if (typeof instructions === 'string') {
-    return instructions === '' ? [] : [{ role: 'system', content: instructions }];
-  }
-  const messages = 'role' in instructions ? [instructions] : instructions;
-  return messages.map(({ content, providerOptions }) => ({
-    role: 'system',
-    content,
-    ...(providerOptions !== undefined && { providerOptions }),
-  }));
 }
 
 /** Returns the settings that are set, so that a step's change keeps the agent's other settings. */

@@ -1,4 +1,3 @@
-import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { HelixError } from '../../protocol/errors.js';
 import {
   formatFileUrl,
@@ -12,7 +11,7 @@ import type { StoredFile } from '../../store/contract/files.js';
 import type { ActivityDeps } from '../deps.js';
 import type { StepMiddleware } from './middleware.js';
 import { RequestFault } from './provider-failure.js';
-import { MAX_ATTACHMENT_BYTES, TOO_LARGE, type KeptFile } from './step-reply.js';
+import { MAX_ATTACHMENT_BYTES, TOO_LARGE, type KeptFile, type MadeFile } from './step-reply.js';
 
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;
 
@@ -41,17 +40,16 @@ export function madeFiles({ store, uploads }: ActivityDeps): StepMiddleware {
     }
 
     /** Returns undefined for parts that go into the stream unchanged. @throws RequestFault */
-    async function keep(part: LanguageModelV4StreamPart): Promise<KeptFile | undefined> {
-      if (part.type !== 'file' && part.type !== 'reasoning-file') return undefined;
-      if (part.data.type !== 'data') return undefined;
-      const { data } = part.data;
+    async function keep({ data: given, mediaType }: MadeFile): Promise<KeptFile | undefined> {
+      if (given.type !== 'data') return undefined;
+      const { data } = given;
       // Base64 has four characters for three bytes.
       const length = typeof data === 'string' ? data.length : Math.ceil(data.byteLength / 3) * 4;
-      if (length + part.mediaType.length + 256 <= MAX_ATTACHMENT_BYTES) return undefined;
+      if (length + mediaType.length + 256 <= MAX_ATTACHMENT_BYTES) return undefined;
       const content = typeof data === 'string' ? Buffer.from(data, 'base64') : data;
-      const isKnown = MEDIA_TYPE.test(part.mediaType);
+      const isKnown = MEDIA_TYPE.test(mediaType);
       try {
-        return await upload(content, isKnown ? part.mediaType : 'application/octet-stream');
+        return await upload(content, isKnown ? mediaType : 'application/octet-stream');
       } catch (cause) {
         if (!HelixError.isInstance(cause) || cause.code === 'unavailable') {
           throw new RequestFault('files_unavailable', { cause });

@@ -17,7 +17,7 @@ import type { ClaimResult, Fallback } from '../../store/contract/steps.js';
 import type { Attempt } from '../attempt.js';
 import type { ChunkWriter } from '../chunk-writer.js';
 import type { ProviderFailure } from './provider-failure.js';
-import type { KeptFile, StepReply } from './step-reply.js';
+import type { KeptFile, MadeFile, StepReply } from './step-reply.js';
 
 /** Progress of an attempt, as its heartbeats report it. */
 export interface StepProgress {
@@ -115,7 +115,9 @@ export interface ModelRequest {
   /** Summaries that the attempt uses. */
   compactions?: Compactions;
   /** Stores files that are too large for the stream. */
-  keepFile?: (part: LanguageModelV4StreamPart) => Promise<KeptFile | undefined>;
+  keepFile?: (part: MadeFile) => Promise<KeptFile | undefined>;
+  /** Called with each part of the reply, which waits for it. */
+  onPart?: ((part: LanguageModelV4StreamPart) => Promise<void>) | undefined;
 }
 
 /** Outcome of a step's last request. */

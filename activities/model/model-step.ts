@@ -12,6 +12,7 @@ import { compaction } from './compaction.js';
 import { easing } from './eased-prompt.js';
 import { retries, toRequest } from './retries.js';
 import { createTellAgent, isCompletion } from './finish-hooks.js';
+import { inputHooks } from './input-hooks.js';
 import { madeFiles } from './made-files.js';
 import type { Ask, StepAttempt, StepMiddleware, StepProgress } from './middleware.js';
 import { timing } from './timing.js';
@@ -41,6 +42,7 @@ function middlewareOf(deps: WorkDeps): StepMiddleware[] {
     spendCap,
     ...(deps.middleware ?? []).map(({ request }) => request),
     easing,
+    inputHooks,
   ];
 }
 

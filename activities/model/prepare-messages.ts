@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider';
-import type { ModelMessage } from 'ai';
+import type { Instructions as MutableInstructions, ModelMessage } from 'ai';
 import { convertToLanguageModelPrompt } from 'ai/internal';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import {
@@ -61,10 +61,22 @@ export async function prepareMessages(
   }
 }
 
+/** Returns a prompt without its system messages, for the agent's own code. */
+export function toModelMessages(prompt: LanguageModelV4Prompt): ModelMessage[] {
+  // The prompt's messages are messages of the AI SDK, in their most explicit form.
+  return prompt.filter(({ role }) => role !== 'system');
+}
+
 /** Converts messages to the most explicit form of the AI SDK. */
-export function toPromptMessages(messages: ModelMessage[]): Promise<LanguageModelV4Prompt> {
+export function toPromptMessages(
+  messages: ModelMessage[],
+  instructions?: Instructions,
+): Promise<LanguageModelV4Prompt> {
   return convertToLanguageModelPrompt({
-    prompt: { instructions: undefined, messages: pairCalls(messages) },
+    prompt: {
+      instructions: instructions as MutableInstructions | undefined,
+      messages: pairCalls(messages),
+    },
     supportedUrls: {},
     // The provider gets a file's address unchanged; nothing is fetched here.
     download: (files) => Promise.resolve(files.map(() => null)),

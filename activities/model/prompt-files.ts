@@ -1,5 +1,5 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
-import { madeFileOf, type Row, type UserPart } from '../../protocol/rows.js';
+import { filesOf, type Row, type UserPart } from '../../protocol/rows.js';
 import { parseFileUrl, rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Files, StoredFile } from '../../store/contract/files.js';
@@ -104,12 +104,6 @@ async function orAway<T>(read: Promise<T> | undefined): Promise<T | undefined> {
   } catch (cause) {
     throw new RequestFault('files_unavailable', { cause });
   }
-}
-
-/** Returns a row's files; of a reply only the stored ones, since the provider knows the others. */
-function filesOf(row: Row): FilePart[] {
-  if (row.role === 'user') return row.parts.flatMap((part) => (part.type === 'file' ? part : []));
-  return row.role === 'tool' ? [] : row.parts.flatMap(madeFileOf);
 }
 
 type Named = Pick<StoredFile, 'mediaType' | 'filename'>;

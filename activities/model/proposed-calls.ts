@@ -11,6 +11,7 @@ import type { Decision, ToolRow } from '../../protocol/rows.js';
 import { closedCall, type ClosedCall, type StepScope } from '../../runs/record/closed-call.js';
 import type { CallDescription, NewCall } from '../../store/contract/call-record.js';
 import { checkInput, inputSchemaOf, parseInput } from './call-input.js';
+import { toModelMessages } from './prepare-messages.js';
 import type { ProposedCall } from './step-reply.js';
 
 export interface CallScope extends StepScope {
@@ -175,8 +176,7 @@ async function ruleOn(
     agentId,
     agentType,
     toolCallId,
-    // The prompt's messages are messages of the AI SDK, in their most explicit form.
-    messages: prompt.filter(({ role }) => role !== 'system'),
+    messages: toModelMessages(prompt),
   };
   try {
     const verdict = await requireApproval(input, call);

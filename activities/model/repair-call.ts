@@ -1,4 +1,4 @@
-import { InvalidToolInputError, NoSuchToolError, type ModelMessage, type ToolSet } from 'ai';
+import { InvalidToolInputError, NoSuchToolError, type ToolSet } from 'ai';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import type { ModelToolCall } from '../../agents/step-hooks.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
@@ -6,6 +6,7 @@ import { endsWithin } from '../../protocol/time.js';
 import { orAborted } from '../attempt.js';
 import { checkInput, inputSchemaOf, parseInput } from './call-input.js';
 import type { ModelCall, ModelRequest } from './middleware.js';
+import { toModelMessages } from './prepare-messages.js';
 import type { ProposedCall } from './step-reply.js';
 
 /** Longest time for all calls of a step. */
@@ -30,7 +31,7 @@ export async function repairCalls(
       { description: tool.description, inputSchema: inputSchemaOf(tool) },
     ]),
   ) as ToolSet;
-  const messages = options.prompt.filter(({ role }) => role !== 'system') as ModelMessage[];
+  const messages = toModelMessages(options.prompt);
   const signal = endsWithin(REPAIR_MS, attempt.signal);
   const inputSchema = async ({ toolName }: { toolName: string }) => {
     const tool = byName.get(toolName);

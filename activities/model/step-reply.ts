@@ -31,6 +31,9 @@ import { CallIds } from './call-ids.js';
 import { toReported, type Reported } from './reported.js';
 import { ReplyBlocks, storableOf, WholeCharacters, type ChunkFields } from './reply-blocks.js';
 
+/** A file that the model made. */
+export type MadeFile = LanguageModelV4File | LanguageModelV4ReasoningFile;
+
 /** A stored file, or the reason that it was not stored. */
 export type KeptFile = { url: string } | { error: string; code: ErrorCode };
 
@@ -354,7 +357,7 @@ function toAttachment(part: LanguageModelV4Source | LanguageModelV4File, keptAt?
 }
 
 /** Returns a data URL, or the provider's URL if it keeps the file. */
-function toUrl({ data, mediaType }: LanguageModelV4File | LanguageModelV4ReasoningFile): string {
+function toUrl({ data, mediaType }: MadeFile): string {
   if (data.type === 'url') return data.url.toString();
   const bytes = data.data;
   const text = typeof bytes === 'string' ? bytes : Buffer.from(bytes).toString('base64');

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { AgentNotFoundError } from '../../agents/index.js';
-import { createCalledRuns, type CalledRunsDeps } from '../../runs/called-runs.js';
+import { createCalledRuns, type CalledRunsDeps } from './called-runs.js';
 import { MessageWaitsError } from '../../runs/refusals.js';
 import type { CalledRunActivities } from '../../protocol/activities.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';

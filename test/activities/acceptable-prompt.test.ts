@@ -52,6 +52,17 @@ async function askStrictly(name: StrictName, rows: readonly Row[], known: Known)
   await stream.cancel();
 }
 
+it('a prompt without the beginning of its conversation begins with a message of the user', () => {
+  const reply = { role: 'assistant' as const, content: [{ type: 'text' as const, text: 'Hi.' }] };
+  const question = { ...reply, role: 'user' as const };
+  const model = { provider: 'openai.responses', modelId: 'gpt-5' };
+  const asked = { model, tools: [], isForeign: () => false };
+  const [first, ...rest] = toAcceptable([reply, question], asked);
+  expect(first).toMatchObject({ role: 'user', providerOptions: { helix: { internal: true } } });
+  expect(rest).toEqual([reply, question]);
+  expect(toAcceptable([question], asked)).toEqual([question]);
+});
+
 // ---- rows as a conversation can have them
 
 const MODELS: Record<StrictName, { provider: string; modelId: string }> = {

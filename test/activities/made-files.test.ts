@@ -1,5 +1,8 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import type { MadeFiles } from '../../activities/deps.js';
+import type { ActivityDeps, MadeFiles } from '../../activities/deps.js';
+import { madeFiles } from '../../activities/model/made-files.js';
+import type { ClaimedStep, ModelRequest } from '../../activities/model/middleware.js';
+import type { MadeFile } from '../../activities/model/step-reply.js';
 import { createUploads } from '../../runs/uploads.js';
 import { quotaExceeded } from '../../extensions/limits/quotas.js';
 import { formatFileUrl } from '../../protocol/ids.js';
@@ -152,6 +155,43 @@ describe('files that a model makes', () => {
     expect(await harness.play(run)).toMatchObject({ status: 'completed' });
     expect(await errors(harness)).toEqual(['quota_exceeded']);
     expect(await stored(harness)).toEqual(['a']);
+  });
+
+  /** Asks a model in the second run of a conversation, and returns the files that are removed. */
+  async function removedBy(
+    sessions: readonly ({ owner: string } | undefined)[],
+    listed: readonly { id: string; madeBy: string }[] = [],
+  ): Promise<string[]> {
+    const removed: string[] = [];
+    const reads = sessions.values();
+    const deps = {
+      store: {
+        sessions: { read: () => Promise.resolve(reads.next().value) },
+        files: { list: () => Promise.resolve(listed) },
+      },
+      uploads: {
+        upload: () => Promise.resolve({ id: 'made' }),
+        removeFile: (_: string, id: string) => Promise.resolve(removed.push(id) > 0),
+      },
+    };
+    const ref = { sessionId: 's1', runId: 's1:2-b', step: 1 };
+    const claim = { hasDroppedCalls: true };
+    const step = { ref, attempt: { token: 1, number: 1 }, claim, rows: [], warn: () => undefined };
+    const request = {} as ModelRequest;
+    const ask = madeFiles(deps as unknown as ActivityDeps)(step as unknown as ClaimedStep);
+    await ask(request, () => Promise.resolve({ request }));
+    await request.keepFile?.(image('a') as MadeFile);
+    return removed;
+  }
+
+  it('of a conversation that was erased meanwhile are removed', async () => {
+    expect(await removedBy([{ owner: 'ann' }, { owner: 'ann' }])).toEqual([]);
+    expect(await removedBy([{ owner: 'ann' }, undefined])).toEqual(['made']);
+  });
+
+  it('of dropped replies are removed, and those of a later run are not', async () => {
+    const listed = ['s1:1-a 4 1', 's1:3-c 1 1'].map((madeBy) => ({ id: madeBy, madeBy }));
+    expect(await removedBy([{ owner: 'ann' }, { owner: 'ann' }], listed)).toEqual(['s1:1-a 4 1']);
   });
 
   it('are not kept by a runtime that stores none', async () => {

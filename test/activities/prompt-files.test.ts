@@ -1,7 +1,9 @@
 import { readPromptFiles } from '../../activities/model/prompt-files.js';
 import { toMessages } from '../../activities/model/prompt.js';
+import { formatFileUrl } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { Row } from '../../protocol/rows.js';
+import type { AssistantPart, Row } from '../../protocol/rows.js';
+import type { Files } from '../../store/contract/files.js';
 
 const url = 'https://files.example/a.png';
 const rows: Row[] = [
@@ -35,6 +37,32 @@ describe('a file of another host', () => {
   });
 });
 
+const replyOf = (part: AssistantPart): Row[] => [
+  { role: 'assistant', messageId: 'msg-1', runId: 's1:1-a', step: 1, parts: [part] },
+];
+
+it('a file of a reply that its provider keeps is not fetched', async () => {
+  const reply = replyOf({ type: 'file', url, mediaType: 'image/png' });
+  expect((await readPromptFiles(undefined, 's1', reply, fetching({}))).size).toBe(0);
+});
+
+it.each(['file', 'reasoning-file'] as const)('a stored %s of a reply is read', async (type) => {
+  const mediaType = 'image/png';
+  const stored = formatFileUrl({ sessionId: 's1', fileId: '4f9c2f58-0a53-4c3e-8a68-2f1f6c1f9a01' });
+  const files = {
+    read: (_: string, id: string) => Promise.resolve({ id, mediaType, bytes: 2 }),
+    content: () => Promise.resolve(Buffer.from('hi')),
+  } as unknown as Files;
+  const made = { url: stored, mediaType };
+  const reply = replyOf(
+    type === 'file'
+      ? { type, ...made }
+      : { type: 'reasoning', text: '', stands: { type, ...made } },
+  );
+  const found = await readPromptFiles(files, 's1', reply);
+  expect(found.get(stored)).toMatchObject({ type: 'file', data: { data: 'aGk=' } });
+});
+
 it('only the newest files that fit one model call are fetched', async () => {
   const older = {
     ...rows[0],
@@ -43,7 +71,7 @@ it('only the newest files that fit one model call are fetched', async () => {
   const large = async () => Promise.resolve(Buffer.alloc(LIMITS.promptFileBytes));
   const all = [older as Row, ...rows];
   const found = await readPromptFiles(undefined, 's1', all, fetching({}, large));
-  expect([...found.values()].map(({ type }) => type)).toEqual(['file', 'text']);
+  expect([found.get(url)?.type, found.get(`${url}?old`)?.type]).toEqual(['file', 'text']);
 });
 
 describe('a file that is part of its message', () => {

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import type { ToolContext } from '../../agents/index.js';
-import { openHarness } from '../support/activity-harness.js';
+import { StaleStateError } from '../../protocol/errors.js';
+import { createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeTool } from '../support/fake-tool.js';
-import { parts, sayInTurn } from '../support/fake-model.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 
@@ -174,4 +176,19 @@ describe('the state that tools change', () => {
     await step(run, 2);
     expect(await snapshot()).toEqual({ memory: { a: 'x', b: 'x' }, list: [] });
   });
+});
+
+it('the defaults of a schema are added again when another writer saves the state meanwhile', async () => {
+  const stores = await openTestStores();
+  const { documents } = stores.store;
+  let saves = 0;
+  const save: typeof documents.save = (...document) => {
+    saves += 1;
+    return saves === 1 ? Promise.reject(new StaleStateError('s', 1)) : documents.save(...document);
+  };
+  const store = { ...stores.store, documents: { ...documents, save } };
+  const model = fakeModel(() => parts.says('done'));
+  const harness = createHarness({ ...stores, store }, { model, more: { stateSchema: Memory } });
+  expect(await harness.step(await harness.begin(), 1)).toMatchObject({ status: 'completed' });
+  expect(saves).toBe(2);
 });

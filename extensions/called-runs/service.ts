@@ -3,7 +3,7 @@ import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import { startWorkflow, WorkflowRunOperationHandler } from '@temporalio/nexus';
 import { HandlerError, operation, OperationError, service, serviceHandler } from 'nexus-rpc';
 import { AgentNotFoundError } from '../../agents/index.js';
-import { createCalledRuns } from '../../runs/called-runs.js';
+import { createCalledRuns } from './called-runs.js';
 import { toAttributes } from '../../runs/search-attributes.js';
 import type { Extension } from '../../extension.js';
 import type { CalledRunLook, CalledRunOptions } from '../../protocol/activities.js';

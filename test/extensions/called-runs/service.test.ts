@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, type Worker } from '@temporalio/worker';
-import { createAgentService } from '../../extensions/service/index.js';
-import { workflowIdOf } from '../../protocol/ids.js';
-import { toStoredSessionId } from '../../store/record/stored-session-id.js';
-import { createAgentWorker } from '../../worker/index.js';
+import { createAgentService } from '../../../extensions/called-runs/service.js';
+import { workflowIdOf } from '../../../protocol/ids.js';
+import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
+import { createAgentWorker } from '../../../worker/index.js';
 import {
   bundlePath,
   createRunHarness,
   sharedTemporalAddress,
   type RunHarness,
-} from '../support/run-harness.js';
-import { createTestAgent } from '../support/test-agent.js';
-import { until } from '../support/until.js';
-import { openTestStores, type TestStores } from '../support/test-stores.js';
+} from '../../support/run-harness.js';
+import { createTestAgent } from '../../support/test-agent.js';
+import { until } from '../../support/until.js';
+import { openTestStores, type TestStores } from '../../support/test-stores.js';
 
 const endpoint = `agents-${randomUUID()}`;
 const { agent } = createTestAgent();

@@ -1,19 +1,19 @@
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
-import { readInput } from '../../runs/agent-input.js';
-import { createCalledRuns } from '../../runs/called-runs.js';
-import { MessageWaitsError, runOfMessage } from '../../runs/refusals.js';
-import { LIMITS } from '../../protocol/limits.js';
-import type { CalledRunActivities, CalledRunRequest } from '../../protocol/activities.js';
-import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
-import { toStoredSessionId } from '../../store/record/stored-session-id.js';
+import { AgentRegistry, defineAgent } from '../../../agents/index.js';
+import { readInput } from '../../../runs/agent-input.js';
+import { createCalledRuns } from '../../../extensions/called-runs/called-runs.js';
+import { MessageWaitsError, runOfMessage } from '../../../runs/refusals.js';
+import { LIMITS } from '../../../protocol/limits.js';
+import type { CalledRunActivities, CalledRunRequest } from '../../../protocol/activities.js';
+import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
+import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import {
   AGENT,
   drive,
   newCall,
   newSessionId,
   type SessionDriver,
-} from '../support/session-driver.js';
-import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
+} from '../../support/session-driver.js';
+import { createIdleRuns, IDLE_WORKFLOWS } from '../../support/idle-workflows.js';
 
 const agent = defineAgent({ name: AGENT, systemPrompt: '', llmConfig: { model: 'scripted' } });
 

@@ -1,24 +1,24 @@
-import type { AgentRegistry } from '../agents/registry.js';
+import type { AgentRegistry } from '../../agents/registry.js';
 import type {
   CalledRun,
   CalledRunActivities,
   CalledRunRef,
   CalledRunRequest,
   CalledRunResult,
-} from '../protocol/activities.js';
-import { HelixError } from '../protocol/errors.js';
-import { ANONYMOUS, isSessionId, toShownSessionId } from '../protocol/ids.js';
-import { LIMITS, startOf } from '../protocol/limits.js';
-import { toPerson } from '../protocol/actor.js';
-import { isTerminal } from '../protocol/run.js';
-import type { SessionRecord } from '../store/contract/sessions.js';
-import type { Store } from '../store/contract/store.js';
-import { toStoredSessionId } from '../store/record/stored-session-id.js';
-import { readInput, readState } from './agent-input.js';
-import type { PreparedRuns } from './begins.js';
-import { refusal, runOfMessage, toRefusal } from './refusals.js';
-import { readEndedResult, type AgentResult } from './run-result.js';
-import type { Runs } from './runs.js';
+} from '../../protocol/activities.js';
+import { HelixError } from '../../protocol/errors.js';
+import { ANONYMOUS, isSessionId, toShownSessionId } from '../../protocol/ids.js';
+import { LIMITS, startOf } from '../../protocol/limits.js';
+import { toPerson } from '../../protocol/actor.js';
+import { isTerminal } from '../../protocol/run.js';
+import type { SessionRecord } from '../../store/contract/sessions.js';
+import type { Store } from '../../store/contract/store.js';
+import { toStoredSessionId } from '../../store/record/stored-session-id.js';
+import { readInput, readState } from '../../runs/agent-input.js';
+import type { PreparedRuns } from '../../runs/begins.js';
+import { refusal, runOfMessage, toRefusal } from '../../runs/refusals.js';
+import { readEndedResult, type AgentResult } from '../../runs/run-result.js';
+import type { Runs } from '../../runs/runs.js';
 
 export interface CalledRunsDeps {
   store: Pick<Store, 'sessions' | 'runs' | 'queue' | 'owners'>;
