@@ -28,6 +28,7 @@ function requestOf(more: Partial<ModelRequest> = {}): ModelRequest {
       chunks: { push: () => undefined, room: () => undefined },
       progress: {},
     },
+    ref,
     choice: {},
     times: {},
     recorded: [],
@@ -77,7 +78,7 @@ describe('a request to a model', () => {
   const failure = { code: 'model_stalled', message: '', retryable: true };
   const asked = { agent: 'tester', provider: 'mock-provider', model: 'mock-model-id' };
   const used = { kind: 'tokens_used', run: { sessionId: 's1', runId: 's1:1-x' }, ...asked, usage };
-  const called = { kind: 'model_called', ...asked, seconds: expect.any(Number) as number };
+  const called = { kind: 'model_called', ...asked, seconds: expect.any(Number) as unknown };
 
   it.each([
     ['that is answered', { began, firstMs: 250 }, {}, [{ ...called, firstSeconds: 0.25 }, used]],
