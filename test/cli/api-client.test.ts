@@ -122,19 +122,28 @@ describe('the client of the API', () => {
     expect(failure).toMatchObject({ exitCode: 64, message: expect.stringContaining(message) });
   });
 
-  it('a limit is waited for', async () => {
+  it('a limit is waited for, and the act is sent again with its key', async () => {
     let requests = 0;
+    const keys = new Set<unknown>();
     let waits = 0;
     const api = await connect(
-      (_, response) => {
+      ({ headers }, response) => {
         requests += 1;
+        keys.add(headers['idempotency-key']);
         if (requests === 1) response.writeHead(429, { 'retry-after': '1' }).end('{}');
         else response.end('{}');
       },
       { onWait: () => (waits += 1) },
     );
     await api.post('/x', {});
-    expect({ requests, waits }).toEqual({ requests: 2, waits: 1 });
+    expect({ requests, waits, keys: keys.size }).toEqual({ requests: 2, waits: 1, keys: 1 });
+  });
+
+  it('the last line of a download counts also without an end', async () => {
+    const api = await connect((_, response) => response.end('{"a":1}\n{"b":2}'));
+    const lines: string[] = [];
+    for await (const line of api.lines('/x')) lines.push(line);
+    expect(lines).toEqual(['{"a":1}', '{"b":2}']);
   });
 });
 
