@@ -43,7 +43,8 @@ export function parseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   // `fetch` refuses an address with credentials, and its error quotes them.
   const isUsable = /^https?:$/.test(url?.protocol ?? '') && !url?.username && !url?.password;
-  if (!isUsable) throw new InvalidArgumentError('It must be an address: http://host:port.');
+  if (!isUsable)
+    throw new InvalidArgumentError('It must be an address without credentials: http://host:port.');
   return text.replace(/\/+$/, '');
 }
 

@@ -95,6 +95,6 @@ function readUrl(text: string | undefined): string {
   try {
     return parseUrl(text.trim());
   } catch {
-    throw wrongUsage('HELIX_URL must be an address: http://host:port.');
+    throw wrongUsage('HELIX_URL must be an address without credentials: http://host:port.');
   }
 }

@@ -5,7 +5,7 @@ import { legSpan } from '../protocol/telemetry.js';
 import type { RunRecord } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { StartNext } from './record/listeners.js';
-import { startOf } from './record/newest-run.js';
+import { startTimeOf } from './record/newest-run.js';
 import { toHeld } from './agent-pauses.js';
 import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
 import { hasCodec } from './extension.js';
@@ -185,5 +185,5 @@ function toStartable(record: SessionRecord): StartableRun {
   const { runFromStep, runStartSequence } = record;
   // Progress of the turn before this run, which continues it.
   const from = runFromStep === 0 ? undefined : { step: runFromStep, known: runStartSequence };
-  return { ...record, ...(from && { from }), startAt: startOf(record) };
+  return { ...record, ...(from && { from }), startAt: startTimeOf(record) };
 }

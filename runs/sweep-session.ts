@@ -3,7 +3,7 @@ import { LIMITS, TIMES } from '../protocol/limits.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Answers } from './record/answers.js';
-import { isUncontinued, startOf } from './record/newest-run.js';
+import { isUncontinued, startTimeOf } from './record/newest-run.js';
 import type { RunsCore } from './core.js';
 import type { Starts } from './starts.js';
 import type { Stops } from './stops.js';
@@ -156,7 +156,7 @@ export function createSweepSession(
     if (record === undefined) return { kind: 'idle' };
     const held: SweptSession = { kind: 'active', againMs: SELDOM_MS };
     // A run that was set to begin later may wait in its workflow, which no pause holds.
-    const mayWait = startOf(record) !== undefined;
+    const mayWait = startTimeOf(record) !== undefined;
     if (!mayWait && record.status === 'starting' && (await deps.isHeld(record))) return held;
     const first = decide(record);
     if (first !== 'look') return act(first, record, budget);
@@ -182,7 +182,7 @@ function toUnchanged(
 ): SweptSession {
   const { stream, updatedAt, deadline = Infinity } = record;
   const now = Date.now();
-  const untilStartMs = (startOf(record) ?? 0) - now;
+  const untilStartMs = (startTimeOf(record) ?? 0) - now;
   if (untilStartMs > 0) return { kind: 'active', againMs: Math.min(untilStartMs, UNBEGUN_MS) };
   if (stream === 'paused') return { kind: 'waiting', untilDeadlineMs: Math.max(deadline - now, 0) };
   const againMs = Math.min(Math.max((now - updatedAt) / 2, lookAgainMs), mostMs);
@@ -253,7 +253,7 @@ export function decideSweep(
   if (record.stop !== undefined && silentMs > UNCONFIRMED_MS) return 'enforce';
   if (workflow === undefined) return needsLook(record, now) ? 'look' : 'nothing';
   if (workflow === 'unknown') {
-    const since = Math.max(record.runStartedAt, startOf(record) ?? 0);
+    const since = Math.max(record.runStartedAt, startTimeOf(record) ?? 0);
     const isOverdue = record.status === 'starting' && now - since > startWithinMs;
     return isOverdue ? 'give_up' : 'start';
   }
@@ -273,7 +273,7 @@ function needsLook(record: SessionRecord, now: number): boolean {
 
 /** Returns true if the record demands an action now; a resting workflow has missed it, or knows more. */
 function mustGoOn(record: SessionRecord, now: number): boolean {
-  return record.stream !== 'paused' && (startOf(record) ?? 0) <= now;
+  return record.stream !== 'paused' && (startTimeOf(record) ?? 0) <= now;
 }
 
 function isUntaken({ resume, resumeTaken, wakes }: SessionRecord): boolean {

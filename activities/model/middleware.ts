@@ -116,7 +116,7 @@ export interface ModelRequest {
   compactions?: Compactions;
   /** Stores files that are too large for the stream. */
   keepFile?: (part: MadeFile) => Promise<KeptFile | undefined>;
-  /** Called with each part of the reply, which waits for it. */
+  /** Called with each part of the reply, which waits for it; set by the input hooks. */
   onPart?: ((part: LanguageModelV4StreamPart) => Promise<void>) | undefined;
 }
 

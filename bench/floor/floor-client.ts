@@ -90,7 +90,9 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
  */
 export async function untilWaiting(handle: Pick<WorkflowHandle, 'describe'>): Promise<void> {
   const waits = async (): Promise<true | undefined> => {
-    const { pendingActivities, pendingWorkflowTask } = (await handle.describe()).raw;
+    const { status, raw } = await handle.describe();
+    if (status.name !== 'RUNNING') throw new Error(`a run is ${status.name} before its answer`);
+    const { pendingActivities, pendingWorkflowTask } = raw;
     return (pendingWorkflowTask == null && !pendingActivities?.length) || undefined;
   };
   await untilFound(waits, { everyMs: 20 });

@@ -6,7 +6,7 @@ import type { SessionRecord } from '../../store/contract/sessions.js';
 /** @param isHeld the run is not started because its agent is paused */
 export function toNewestRun(record: SessionRecord, now: number, isHeld = false): NewestRun {
   const { runId, status, error, waitsUntil = 0 } = record;
-  const startAt = startOf(record);
+  const startAt = startTimeOf(record);
   const isWaiting = waitsUntil > now;
   const startsLater = isWaiting && startAt !== undefined;
   return {
@@ -21,7 +21,7 @@ export function toNewestRun(record: SessionRecord, now: number, isHeld = false):
 }
 
 /** Returns the start time of a run set to begin later; undefined once it has begun. Pure. */
-export function startOf({
+export function startTimeOf({
   status,
   waitsUntil,
 }: Pick<SessionRecord, 'status' | 'waitsUntil'>): number | undefined {

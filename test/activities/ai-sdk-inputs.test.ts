@@ -186,43 +186,49 @@ describe.each(SHAPES)('the prepareCall of an agent%s', (_suffix, shape) => {
     ]);
   });
 
-  it('changes what the call begins with, and prepareStep has the last word', async () => {
-    const run = (model: ReturnType<typeof fakeModel>) => ({
-      id: 'a',
-      model,
-      tools,
-      instructions: 'Be brief.',
-      providerOptions: { fake: { ofAgent: true } },
-      prepareCall: ({ messages, ...rest }: { messages: ModelMessage[] }) => ({
-        ...rest,
-        messages: [{ role: 'user', content: `${String(messages.length)} so far` }, ...messages],
-        instructions: 'Of the call.',
-        providerOptions: CALLED,
-      }),
-      prepareStep: ({ stepNumber }: { stepNumber: number }) =>
-        stepNumber === 0 ? {} : { system: 'Of the step.', providerOptions: CHANGED },
-    });
-    const replies = [asks(call('c1', 'echo', { value: 'a' })), says('Done.')];
-    const ours = fakeModel(sayInTurn(...replies));
-    const harness = await serve(run(ours), shape);
-    await harness.play(await harness.begin());
-    const theirs = fakeModel(sayInTurn(...replies));
-    const stream = await new ToolLoopAgent(run(theirs) as never).stream({
-      messages: [{ role: 'user', content: 'hi' }],
-    });
-    await stream.consumeStream();
-    const asked = ({ doStreamCalls }: typeof ours) =>
-      doStreamCalls.map(({ prompt: [, ...messages], providerOptions }) => [
-        messages,
-        providerOptions?.['fake'],
+  it.each([
+    ['other provider options', { providerOptions: CALLED }],
+    ["the agent's provider options", {}],
+  ])(
+    'changes what the call begins with, with %s, and prepareStep has the last word',
+    async (_, more) => {
+      const run = (model: ReturnType<typeof fakeModel>) => ({
+        id: 'a',
+        model,
+        tools,
+        instructions: 'Be brief.',
+        providerOptions: { fake: { ofAgent: true } },
+        prepareCall: ({ messages, ...rest }: { messages: ModelMessage[] }) => ({
+          ...rest,
+          messages: [{ role: 'user', content: `${String(messages.length)} so far` }, ...messages],
+          instructions: 'Of the call.',
+          ...more,
+        }),
+        prepareStep: ({ stepNumber }: { stepNumber: number }) =>
+          stepNumber === 0 ? {} : { system: 'Of the step.', providerOptions: CHANGED },
+      });
+      const replies = [asks(call('c1', 'echo', { value: 'a' })), says('Done.')];
+      const ours = fakeModel(sayInTurn(...replies));
+      const harness = await serve(run(ours), shape);
+      await harness.play(await harness.begin());
+      const theirs = fakeModel(sayInTurn(...replies));
+      const stream = await new ToolLoopAgent(run(theirs) as never).stream({
+        messages: [{ role: 'user', content: 'hi' }],
+      });
+      await stream.consumeStream();
+      const asked = ({ doStreamCalls }: typeof ours) =>
+        doStreamCalls.map(({ prompt: [, ...messages], providerOptions }) => [
+          messages,
+          providerOptions?.['fake'],
+        ]);
+      expect(asked(ours)).toEqual(asked(theirs));
+      expect(ours.doStreamCalls.map(({ prompt }) => prompt[0]?.content)).toEqual([
+        'Of the call.',
+        'Of the step.',
       ]);
-    expect(asked(ours)).toEqual(asked(theirs));
-    expect(ours.doStreamCalls.map(({ prompt }) => prompt[0]?.content)).toEqual([
-      'Of the call.',
-      'Of the step.',
-    ]);
-    expect(asked(ours)[1]?.[1]).toEqual(MERGED);
-  });
+      if ('providerOptions' in more) expect(asked(ours)[1]?.[1]).toEqual(MERGED);
+    },
+  );
 
   it('leaves prepareStep no summaries to keep for messages that it changed', async () => {
     const model = fakeModel(sayInTurn());

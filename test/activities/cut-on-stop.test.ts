@@ -6,6 +6,8 @@ import type { ActivityDeps } from '../../activities/deps.js';
 import { drive } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 
+afterEach(() => jest.useRealTimers());
+
 it('a stop that comes before the attempt listens to stops cuts it', async () => {
   const { store, streamManager } = createMemoryStores();
   const session = drive({ store, streamManager });
@@ -100,6 +102,5 @@ it('an attempt listens again after a failure, and leaves what it gets to hear af
   end();
   answer();
   await new Promise((resolve) => setImmediate(resolve));
-  jest.useRealTimers();
   expect(left).toBe(1);
 });

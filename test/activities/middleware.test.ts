@@ -122,7 +122,7 @@ it.each([
 it.each([
   [0, 'chosen'],
   [1, 'second'],
-])('in place of model %d, prepareStep gets %s', async (index, modelId) => {
+])('if prepareStep chooses a model, try %d asks the %s one', async (index, modelId) => {
   const second = new MockLanguageModelV4({ modelId: 'second' });
   const chosen = new MockLanguageModelV4({ modelId: 'chosen' });
   const agent = defineAgent({

@@ -44,4 +44,31 @@ describe('the answer to a call', () => {
     }
     expect(await answer('fine')).toMatchObject({ result: nested(500) });
   });
+
+  it('an edited input is refused for a key that pages do not show', async () => {
+    const tool = defineTool({
+      name: 'send',
+      description: 'Sends.',
+      inputSchema: z.looseObject({}),
+      requireApproval: true,
+      execute: () => 'sent',
+    });
+    const llmConfig = { model: createScriptedModel() };
+    const agent = defineAgent({ name: 'a', systemPrompt: '', tools: [tool], llmConfig });
+    const check = createAnswerCheck({ get: () => agent });
+    const edit = (input: string) =>
+      check(
+        { agent: 'a' },
+        { toolName: 'send' },
+        {
+          kind: 'approval-response',
+          sessionId: 's',
+          toolCallId: 'c',
+          approved: true,
+          input: JSON.parse(input) as unknown,
+        },
+      );
+    await expect(edit('{"to":{"__proto__":1}}')).rejects.toMatchObject({ code: 'invalid_input' });
+    expect(await edit('{"to":1}')).toMatchObject({ input: { to: 1 } });
+  });
 });

@@ -8,5 +8,8 @@ export default async function globalTeardown() {
   await Promise.all(endings.map((close) => close()));
   await Promise.all(globalThis.helixTestEngines.map((engine) => engine.close()));
   // Like the other processes, this one ends even if its files have left something open.
-  setTimeout(() => process.exit(), ENDS_WITHIN_MS).unref();
+  setTimeout(() => {
+    process.stderr.write('Something is still open after the last file; the process ends.\n');
+    process.exit();
+  }, ENDS_WITHIN_MS).unref();
 }

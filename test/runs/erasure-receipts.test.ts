@@ -66,6 +66,7 @@ describe('the receipt of an erasure', () => {
 it('an erasure names every run that it removes, also one that begins meanwhile', async () => {
   const { store, session } = await openStarting();
   const act = { id: 'e1', at: 1, by: 'ann', action: 'erase' as const };
+  const fates = new Set<string>();
   // The other request comes before, during and after the erasure's read.
   for (const steps of [0, 15, 25, 30, 35, 40]) {
     const before = (await session.record()) ?? (await session.newRun());
@@ -76,8 +77,11 @@ it('an erasure names every run that it removes, also one that begins meanwhile',
     await erased;
     const erasures = await store.erasures.of(session.id);
     const named = erasures.flatMap(({ runs }) => runs);
-    expect([...named, (await session.record())?.runId]).toContain(runId);
+    const left = (await session.record())?.runId;
+    expect([...named, left]).toContain(runId);
+    fates.add(left === runId ? 'left' : 'removed');
   }
+  expect([...fates]).toEqual(['removed', 'left']);
 });
 
 describe('the sweep of another process', () => {

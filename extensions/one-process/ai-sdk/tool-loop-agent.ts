@@ -68,7 +68,7 @@ const DEFAULT_STEPS = 20;
 /** Retention of an unused conversation in memory. */
 const IN_MEMORY_SECONDS = 3_600;
 
-/** Closes the executors of agents that a program has dropped, for example one for each request. */
+/** Closes the executors of agents that a program has dropped, unless their own tools or hooks hold them. */
 const dropped = new FinalizationRegistry<InProcessExecutor>((executor) => void executor.close());
 
 /**

@@ -405,7 +405,7 @@ describe('servers of tools by HTTP', () => {
     expect(await (await third).run('look')).toMatchObject({ content: [{ text: 'did look ' }] });
   });
 
-  it('of two unused connections that which was used longest ago makes room for another', async () => {
+  it('the connection that was used longest ago makes room for another', async () => {
     let opened = 0;
     const http = await byHttp('', {}, (_, response, { method }, answer) => {
       if (method === 'initialize') opened += 1;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { WorkflowFailedError, type WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, type Worker } from '@temporalio/worker';
-import { createAgentService } from '../../../extensions/called-runs/service.js';
+import { createAgentService } from '../../../extensions/called-runs/nexus-service.js';
 import { workflowIdOf } from '../../../protocol/ids.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { createAgentWorker } from '../../../worker/index.js';
