@@ -19,7 +19,7 @@ const OPTIONAL = '@fastify/busboy|@modelcontextprotocol/sdk|jose|nodemailer|prom
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
 const NEVER_LOAD = [
   ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids)'],
-  ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(reply-fold|chunk-guards|errors|ids)'],
+  ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(reply-fold|chunk-guards|errors|ids|limits)'],
   ['ai-sdk/(client|react)', 'ai-sdk|protocol|store|runs', 'ai-sdk/(client|react|parts)|protocol/(ids|shown-call|time)'],
   ['store/memory', 'store/redis/(clients|open-stores|helix-classes|index)'],
   ['extensions/one-process', 'runs/(agent-executor|run-workflows|index)|activities/(index|as-activity)'],
