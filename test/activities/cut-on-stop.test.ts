@@ -6,7 +6,9 @@ import type { ActivityDeps } from '../../activities/deps.js';
 import { drive } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 
-afterEach(() => jest.useRealTimers());
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 it('a stop that comes before the attempt listens to stops cuts it', async () => {
   const { store, streamManager } = createMemoryStores();
