@@ -66,22 +66,18 @@ describe('the receipt of an erasure', () => {
 it('an erasure names every run that it removes, also one that begins meanwhile', async () => {
   const { store, session } = await openStarting();
   const act = { id: 'e1', at: 1, by: 'ann', action: 'erase' as const };
-  const fates = new Set<string>();
-  // The other request comes before, during and after the erasure's read.
-  for (const steps of [0, 15, 25, 30, 35, 40]) {
+  // The other request comes ever later, until the erasure no longer meets its run.
+  for (let steps = 0, isLeft = false; !isLeft; steps += 1) {
     const before = (await session.record()) ?? (await session.newRun());
     await session.end(before.runId, 'completed');
     const erased = store.sessions.erase(session.id, act);
     for (let step = 0; step < steps; step += 1) await Promise.resolve();
     const { runId } = await session.newRun();
     await erased;
-    const erasures = await store.erasures.of(session.id);
-    const named = erasures.flatMap(({ runs }) => runs);
-    const left = (await session.record())?.runId;
-    expect([...named, left]).toContain(runId);
-    fates.add(left === runId ? 'left' : 'removed');
+    const named = (await store.erasures.of(session.id)).flatMap(({ runs }) => runs);
+    isLeft = (await session.record())?.runId === runId;
+    expect(isLeft || named.includes(runId)).toBe(true);
   }
-  expect([...fates]).toEqual(['removed', 'left']);
 });
 
 describe('the sweep of another process', () => {
