@@ -42,7 +42,7 @@ const FORBIDDEN = [
   ['web/src/a.ts', '../../store/contract/any.js'],
   ['web/src/b.ts', '../../ai-sdk/client/any.js'],
   ['ai-sdk/client/a.ts', '../../protocol/limits.js'],
-  ['ai-sdk/parts/a.ts', '../../protocol/limits.js'],
+  ['ai-sdk/parts/a.ts', '../../protocol/replies.js'],
   ['ai-sdk/turns/b.ts', '../../runs/any.js'],
   ['ai-sdk/parts/b.ts', '../turns/any.js', 'type'],
   ['ai-sdk/reply/a.ts', '../client/any.js'],
