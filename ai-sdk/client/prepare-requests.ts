@@ -1,12 +1,5 @@
 import { HEADERS } from '../../protocol/ids.js';
-import {
-  clientCallsOf,
-  isAnswered,
-  isSettled,
-  isToolCall,
-  toNewestStep,
-  type ChatMessage,
-} from './chat-message.js';
+import type { ChatMessage } from './chat-message.js';
 
 export interface PrepareHelixChatRequestOptions {
   /** URL of the chat. For a reconnect it is the whole URL, which includes the session. */
@@ -18,8 +11,8 @@ export interface PrepareHelixChatRequestOptions {
   /** Fields sent with every message; the chat's own fields win. */
   body?: Record<string, unknown> | undefined;
   /**
-   * `tail` posts only what the server reads: the newest messages of the user, or the newest reply,
-   * or both while the reply is unfinished or has answers. Default: `all`.
+   * `tail` posts only what the server reads: the newest reply and the user's messages after it.
+   * Default: `all`.
    */
   send?: 'all' | 'tail' | undefined;
 }
@@ -99,19 +92,10 @@ export function prepareHelixReconnectRequest(
   return (request) => prepare(options, request);
 }
 
+/** A reply without open parts is sent too, since it may have been stopped between two parts. */
 function toTail<M extends ChatMessage>(messages: M[]): M[] {
   const at = messages.findLastIndex(({ role }) => role !== 'user');
-  const reply = messages[at];
-  const isRead = at === messages.length - 1 || (reply !== undefined && isUnfinished(reply));
-  return messages.slice(isRead ? at : at + 1);
-}
-
-/** Returns true for a reply that was cut short, asks, or has answers that may not be sent yet. */
-function isUnfinished(reply: ChatMessage): boolean {
-  const newest = toNewestStep(reply);
-  const isOpen = (part: { type: string; state?: unknown }): boolean =>
-    isToolCall(part) ? !isSettled(part) : part.state === 'streaming';
-  return newest.parts.some(isOpen) || clientCallsOf(newest).some(isAnswered);
+  return messages.slice(Math.max(at, 0));
 }
 
 /** Keeps the transport's headers, since the transport sends the prepared headers instead. */

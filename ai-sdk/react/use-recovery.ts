@@ -47,13 +47,21 @@ export function useRecovery<M extends UIMessage>(
     };
   }, [broken, refresh]);
 
+  // A refusal comes before the reply streams, so only a later error may be the run's.
+  const hasStreamed = useRef(false);
+  useEffect(() => {
+    if (chat.status !== 'error') hasStreamed.current = chat.status === 'streaming';
+  }, [chat.status]);
+
   const retry = useCallback(async () => {
     const now = latest.current;
     const { messages, error } = now;
     if (isBusy(now)) return;
     const last = messages.at(-1);
+    const isOfRun = error !== undefined && !isBreak(error);
+    const isKnown = isOfRun && hasStreamed.current;
     now.clearError();
-    if (error !== undefined && !isBreak(error)) {
+    if (isKnown) {
       await now.regenerate();
     } else if (last?.role === 'user' && isRefusedEdit(error)) {
       await now.sendMessage({ ...last, messageId: last.id });
@@ -63,6 +71,8 @@ export function useRecovery<M extends UIMessage>(
       await now.sendMessage(last);
     } else if (findAnswered(messages) !== undefined) {
       await now.sendMessage();
+    } else if (isOfRun) {
+      await now.regenerate();
     } else if (!(await refresh()) && error !== undefined) {
       await resume();
     }
@@ -91,7 +101,7 @@ function isBreak(error: Error): boolean {
 
 /** Returns true if the server has another version of the message, since an edit of it was lost. */
 function isRefusedEdit(error: Error | undefined): boolean {
-  return error instanceof ChatRequestError && error.code === 'message_conflict';
+  return error !== undefined && readCode(error.message) === 'message_conflict';
 }
 
 export interface RefreshOptions {
@@ -145,6 +155,7 @@ function useRefresh<M extends UIMessage>(
       const { chat: now, load: from } = latest.current;
       if (from === undefined || isBusy(now)) return false;
       const unsent = { isMessage: false, hasAnswers: false };
+      const isRefused = now.error instanceof ChatRequestError && !now.error.isPassing;
       let shown: M[] = [];
       let isFailed = false;
       const current = {
@@ -154,10 +165,11 @@ function useRefresh<M extends UIMessage>(
           return latest.current.chat.status;
         },
         clearError: () => {
-          // An unsent message and a failed run keep their error, so that the page offers another try.
+          // What is unsent, or failed, keeps its error, so that the page offers another try.
           const { error } = latest.current.chat;
           const isOfRun = isFailed && error !== undefined && !isBreak(error);
-          if (!unsent.isMessage && !isOfRun) now.clearError();
+          const isUnsent = unsent.isMessage || (unsent.hasAnswers && isRefused);
+          if (!isUnsent && !isOfRun) now.clearError();
         },
         resumeStream: () => {
           // The refresh does not wait for the end of the stream: the page is right from its
@@ -181,7 +193,7 @@ function useRefresh<M extends UIMessage>(
       const isFree = !isBusy(latest.current.chat) && resuming.current?.chatId !== now.id;
       if (unsent.hasAnswers && isFree) {
         // Others gave the missing answers, or the server never got this page's: they go out now.
-        when?.forget();
+        if (!isRefused) when?.forget();
         if (when?.({ messages: shown })) void now.sendMessage();
       }
       return true;

@@ -67,8 +67,6 @@ describe('automatic posting', () => {
   });
 });
 
-const ofServer = call('c1', 'output-available', { providerExecuted: true });
-
 describe('prepared requests', () => {
   const messages: ChatMessage[] = [
     { id: 'u1', role: 'user', parts: [] },
@@ -104,23 +102,18 @@ describe('prepared requests', () => {
     });
   });
 
-  const text = (state: string): object => ({ type: 'text', text: 'Hm', state });
-  it.each<[string, object[], 'message' | 'reply' | 'both']>([
-    ['a message behind a whole reply', [text('done')], 'message'],
-    ['a message behind the calls of the server', [ofServer], 'message'],
-    ['a message behind an answer', [call('c1', 'output-available')], 'both'],
-    ['a message behind a question', [call('c1', 'input-available')], 'both'],
-    ['a message behind a reply that was cut', [text('streaming')], 'both'],
-    ['an answer', [call('c1', 'output-available')], 'reply'],
-  ])('prepared requests send only what the server reads, on request: %s', (_, parts, sent) => {
-    const [user] = messages;
-    const said = reply(...parts).messages;
-    const all = [...messages, ...said, ...(sent === 'reply' || user === undefined ? [] : [user])];
+  const said = reply().messages;
+  const [first] = messages;
+  it.each([
+    ['the first message', messages.slice(0, 1), { message: first }],
+    // The page may have stopped the reply behind a step's beginning.
+    ['new messages', [...messages, ...said, ...messages], { messages: [...said, ...messages] }],
+    ['an answer', [...messages, ...said], { message: said[0] }],
+  ])('prepared requests send only what the server reads, on request: %s', (_, all, tail) => {
     const { body } = prepareHelixChatRequest({ api: '/x', send: 'tail' })({
       ...request,
       messages: all,
     });
-    const tail = sent === 'both' ? { messages: [...said, user] } : { message: all.at(-1) };
     expect(body).toEqual({ id: 's/1', ...tail, trigger: 'submit-message' });
   });
 });

@@ -101,6 +101,7 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
         if (typeof failure !== 'string') throw failure;
         return new ReadableStream({
           start: (controller) => {
+            controller.enqueue({ type: 'start', messageId: 'msg-1' });
             controller.enqueue({ type: 'error', errorText: failure });
             controller.close();
           },
@@ -119,22 +120,23 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
     return { hook, asked, untilFailed };
   }
 
-  it('a retry repeats a turn that failed behind the answer to its question', async () => {
-    const located = { type: 'dynamic-tool', toolName: 'locate', toolCallId: 'c1' } as const;
-    const answered = { ...located, state: 'output-available', input: {}, output: 'Rome' } as const;
-    const { hook, asked, untilFailed } = await openFailing('The model is away.', {
-      messages: [
-        QUESTION,
-        { id: 'msg-1', role: 'assistant', parts: [{ type: 'step-start' }, answered] },
-      ],
+  const located = { type: 'dynamic-tool', toolName: 'locate', toolCallId: 'c1' } as const;
+  const answered = { ...located, state: 'output-available', input: {}, output: 'Rome' } as const;
+  const ANSWERED: UIMessage = { ...WAITING, parts: [{ type: 'step-start' }, answered] };
+  const sent = ['submit-message', 'msg-1'];
+  it.each([
+    ['repeats a turn that failed', 'The model is away.', ANSWERED, ['regenerate-message']],
+    ['sends an answer that a proxy refused', new Error('Bad Gateway'), ANSWERED, sent],
+    ['repeats no turn', Object.assign(new Error('No.'), { statusCode: 500 }), WAITING, undefined],
+    ['repeats no turn after a code', new Error('{"code":"internal_error"}'), WAITING, undefined],
+  ])('a retry behind a question %s', async (_, failure, reply, again) => {
+    const { hook, asked, untilFailed } = await openFailing(failure, {
+      messages: [QUESTION, reply],
     });
     void hook.current.sendMessage();
     await untilFailed(1);
     await hook.current.retry();
-    expect(asked).toEqual([
-      ['submit-message', 'msg-1'],
-      ['regenerate-message', undefined],
-    ]);
+    expect(asked).toEqual(again === undefined ? [sent] : [sent, [again[0], again[1]]]);
   });
 
   it.each([
@@ -168,8 +170,25 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
     expect(asked[1]).toEqual(asked[0]);
   });
 
-  it('a retry sends a lost edit as an edit', async () => {
-    const conflict = new ChatRequestError(409, '{"code":"message_conflict"}');
+  it('a refresh keeps the lasting refusal of an answer', async () => {
+    const messages = [QUESTION, WAITING];
+    const refusal = new ChatRequestError(400, '{"code":"invalid_result"}');
+    const { hook, asked, untilFailed } = await openFailing(refusal, {
+      messages,
+      loadSnapshot: async () => ({ status: 'paused', messages }),
+    });
+    await hook.current.addToolApprovalResponse({ id: 'r::c1', approved: true });
+    await untilFailed(1);
+    await hook.current.refresh();
+    await hook.current.refresh();
+    expect([asked.length, hook.current.error]).toEqual([1, refusal]);
+  });
+
+  it.each([
+    ['own', (body: string) => new ChatRequestError(409, body)],
+    ['stock', (body: string) => new Error(body)],
+  ])('a retry sends a lost edit as an edit: %s transport', async (_, refuse) => {
+    const conflict = refuse('{"code":"message_conflict"}');
     const { hook, asked, untilFailed } = await openFailing(conflict, { messages: [QUESTION] });
     void hook.current.sendMessage({ ...QUESTION, id: 'u2' });
     await untilFailed(1);
