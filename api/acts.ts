@@ -20,7 +20,7 @@ type Act = Pick<Call<'caller', never, never, never>, 'deps' | 'request' | 'respo
 export async function stopRun(
   act: Act,
   record: SessionRecord,
-  stop: { mode: StopMode; reason?: string | undefined; runId?: string },
+  stop: { mode: StopMode; reason?: string | undefined; runId?: string | undefined },
 ): Promise<void> {
   const { kind } = await act.deps.executor.stop(record.sessionId, { ...stop, ...toActor(act) });
   act.response.status(202).json({ result: kind, runId: record.runId } satisfies StopReply);

@@ -174,6 +174,8 @@ export type AgentStatus = z.infer<typeof AgentStatus>;
 
 export const StopAgentBody = z.object({
   sessionId: SessionId,
+  /** The run to stop. Default: the newest. */
+  runId: z.string().min(1).optional(),
   reason: z.string().max(LIMITS.errorTextBytes).optional(),
 });
 export type StopAgentBody = z.infer<typeof StopAgentBody>;

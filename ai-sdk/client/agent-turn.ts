@@ -23,10 +23,10 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
   readonly #sessionId: string;
   /** Sequence up to which pauses are history. */
   readonly #restsAfter: number;
-  readonly #isUnread: boolean;
   readonly #request: (after: number) => Promise<Response>;
   /** Sequence up to which everything was read. */
   #position: number;
+  readonly isUnread: boolean;
   /** True if the turn has ended, or only a person can continue it. */
   isOver = false;
   #hasEvents = false;
@@ -41,7 +41,7 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
     this.#request = request;
     this.#sessionId = sessionId;
     this.#position = from;
-    this.#isUnread = isUnread;
+    this.isUnread = isUnread;
     this.#restsAfter = stream === 'paused' ? pauseSequence - 1 : latestSequence;
     this.#transformer = new StreamTransformer({
       agentId: sessionId,
@@ -72,7 +72,7 @@ export class AgentTurn implements Receiver<CommonStreamPart> {
       const event = JSON.parse(data) as StreamEvent;
       const sequence = id === undefined ? undefined : Number(id);
       const isNext = this.#hasEvents && this.#beginsTurn(event);
-      const message = this.#isUnread ? undefined : this.#toMessage(event);
+      const message = this.isUnread ? undefined : this.#toMessage(event);
       if (message !== undefined) parts.push(...this.#convert(message));
       if (sequence !== undefined) this.#position = sequence;
       if (isNext || this.#rests(event, sequence)) {

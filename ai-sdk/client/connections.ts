@@ -15,6 +15,8 @@ export interface Receiver<T> {
   open: () => Promise<Response | null>;
   /** Returns what to deliver of events that arrived together; none arrived with a comment. */
   take: (events: readonly SseEvent[]) => T[];
+  /** True if nothing is delivered, so that each event is progress. */
+  readonly isUnread?: boolean;
   /** True if the reply has ended properly. */
   readonly isOver?: boolean;
   /** True if the server has broken off this connection before the reply is over. */
@@ -47,7 +49,7 @@ export async function* receive<T>(
         signal.throwIfAborted();
         const taken = receiver.take(events);
         // A connection that only begins the reply again is no progress.
-        if (taken.length > 0 || events.length === 0) retries.reset();
+        if (taken.length > 0 || events.length === 0 || receiver.isUnread) retries.reset();
         hasEvents ||= events.length > 0;
         yield taken;
         if (receiver.isOver) return;

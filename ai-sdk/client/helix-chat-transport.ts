@@ -1,4 +1,5 @@
 import type { AgentStarted, AgentStatus, ToolResultTaken } from '../../protocol/agent-server.js';
+import type { StopReply } from '../../protocol/replies.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import { HEADERS } from '../../protocol/ids.js';
 import { toNoticeEvents } from '../parts/message-events.js';
@@ -54,19 +55,24 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
   const patience = toPatience(options);
   /** Until the first stream the page has only the snapshot's entries. */
   let { resumeFromSequence: seenUpTo = Infinity } = options;
-  /** The newest streamed turn of each session. */
-  const streamed = new Map<string, { runId: string; turn: AgentTurn; signal: Signal }>();
+  /** The newest turn of each session that this page began or followed. */
+  const streamed = new Map<string, { runId: string; turn?: AgentTurn; signal: Signal }>();
 
   return {
     resumeStreamIsReplay: true,
     sendMessages: async (asked) => {
       const { trigger, messages } = asked;
       const requests = createAgentRequests(options, asked, patience);
-      const isAnswer = trigger === 'submit-message' && lastReplyOf(messages) !== undefined;
-      const ask = isAnswer ? answer : trigger === 'submit-message' ? start : repeat;
-      if (!isAnswer) await makeReady(requests, messages);
-      const span = await ask(requests, messages);
-      return 'status' in span ? follow(requests, span) : span;
+      if (trigger === 'submit-message' && lastReplyOf(messages) !== undefined) {
+        const span = await answer(requests, messages);
+        return 'status' in span ? follow(requests, span) : span;
+      }
+      await makeReady(requests, messages);
+      const { sessionId, signal } = requests;
+      const runId = await (trigger === 'submit-message' ? start : repeat)(requests, messages);
+      // The page may stop the turn before it is followed.
+      streamed.set(sessionId, { runId, signal });
+      return follow(requests, await findTurn(requests, runId));
     },
     reconnectToStream: async (asked) => {
       const requests = createAgentRequests(options, asked, patience);
@@ -86,17 +92,16 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
     messages: readonly ChatMessage[],
   ): Promise<void> {
     const last = streamed.get(requests.sessionId);
-    const isStopped = last?.signal?.aborted === true && !last.turn.isOver;
+    const isStopped = last?.signal?.aborted === true && last.turn?.isOver !== true;
     const reply = messages.findLast(({ role }) => role !== 'user');
     const hasAnswers = reply !== undefined && toAnswers(reply).length > 0;
     if (!isStopped && !hasAnswers) return;
     const status = await requests.status();
     let isAtWork = false;
     if (isStopped && status?.stream === 'active' && status.run.runId === last.runId) {
-      await requests.interrupt();
-      isAtWork = true;
+      isAtWork = (await requests.interrupt(last.runId)).result !== 'nothing';
     } else if (hasAnswers && status?.messageId === reply.id) {
-      isAtWork = await submitAll(requests, status, reply);
+      isAtWork = await submitAll(requests, status, reply, OVERTAKEN);
     }
     if (status === undefined || !isAtWork) return;
     const signal = requests.signal ?? new AbortController().signal;
@@ -117,22 +122,15 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
   }
 }
 
-async function start(
-  requests: AgentRequests,
-  messages: readonly ChatMessage[],
-): Promise<AgentTurnSpan> {
-  const { runId } = await requests.start(toUserMessages(messages));
-  return findTurn(requests, runId);
+/** Starts a run for the newest messages and returns its id. */
+async function start(requests: AgentRequests, messages: readonly ChatMessage[]): Promise<string> {
+  return (await requests.start(toUserMessages(messages))).runId;
 }
 
 /** Repeats the turn of the newest message; a message that never arrived is sent. */
-async function repeat(
-  requests: AgentRequests,
-  messages: readonly ChatMessage[],
-): Promise<AgentTurnSpan> {
+async function repeat(requests: AgentRequests, messages: readonly ChatMessage[]): Promise<string> {
   try {
-    const { runId } = await requests.retry(messages.at(-1)?.id);
-    return await findTurn(requests, runId);
+    return (await requests.retry(messages.at(-1)?.id)).runId;
   } catch (error) {
     const isUnknown = error instanceof ChatRequestError && error.statusCode === 404;
     if (isUnknown) return start(requests, messages);
@@ -170,19 +168,32 @@ async function answer(
   return { status: { ...status, stream: 'active' }, from: status.pauseSequence, isTail: true };
 }
 
+/** The answer was accepted before: its reply may have been lost. */
+const ACCEPTED = ['already_completed'];
+/** Refusals that keep no new message back, as in the chat route. */
+const OVERTAKEN = [
+  ...ACCEPTED,
+  'not_pending',
+  'stale_run',
+  'kind_mismatch',
+  'expired',
+  'late_answer_after_timeout',
+];
+
 /** Submits the answers for which calls wait; returns true if the run continues with them. */
 async function submitAll(
   requests: AgentRequests,
   { pending, pauseSequence }: AgentStatus,
   reply: ChatMessage,
+  ignored: readonly string[] = ACCEPTED,
 ): Promise<boolean> {
   const waiting = new Map(pending.map((call) => [call.toolCallId, call]));
   let isResumed = false;
   for (const { toolCallId, body } of toAnswers(reply)) {
     const call = waiting.get(toolCallId);
     if (call === undefined) continue;
-    const taken = await requests.submit({ approvalId: call.approvalId, ...body });
-    if (taken === 'before') {
+    const taken = await requests.submit({ approvalId: call.approvalId, ...body }, ignored);
+    if (taken === undefined) {
       const now = await requests.status();
       isResumed ||= now?.stream !== 'paused' || now.pauseSequence > pauseSequence;
     } else {
@@ -265,14 +276,18 @@ function createAgentRequests(
     /** Repeats a turn; the request is not repeated, which could do so twice. */
     retry: (messageId: string | undefined) =>
       post<AgentStarted>('/resume', { mode: 'retry', messageId }),
-    interrupt: () => keepTrying(() => post('/interrupt', { reason: 'superseded' })),
-    /** Resolves to `before` for an answer that was accepted before: its reply may have been lost. */
-    submit: async (body: object): Promise<ToolResultTaken | 'before'> => {
+    interrupt: (runId: string) =>
+      keepTrying(() => post<StopReply>('/interrupt', { runId, reason: 'superseded' })),
+    /** Resolves to undefined if the answer is refused for an ignored reason. */
+    submit: async (
+      body: object,
+      ignored: readonly string[],
+    ): Promise<ToolResultTaken | undefined> => {
       try {
         return await keepTrying(() => post<ToolResultTaken>('/submit-tool-result', body));
       } catch (error) {
-        if (error instanceof ChatRequestError && error.code === 'already_completed')
-          return 'before';
+        if (error instanceof ChatRequestError && ignored.includes(error.code ?? ''))
+          return undefined;
         throw error;
       }
     },

@@ -191,7 +191,10 @@ function defineStop(mode: StopMode, id: string, summary: string): Route {
     access: 'owner',
     body: StopAgentBody,
     replies: inJson(202, 'The effect of the stop.', StopReply, SESSION_AND_RUN),
-    handle: (call) => stopRun(call, call.record, { mode, reason: call.body.reason }),
+    handle: (call) => {
+      const { reason, runId } = call.body;
+      return stopRun(call, call.record, { mode, reason, runId });
+    },
   });
 }
 

@@ -20,8 +20,11 @@ const ENDLESS = { say: 'Wait for it.', deltas: 2, everyMs: 600_000 };
 describe('a chat on the agent server', () => {
   const { Chat } = CLIENT_7;
 
+  /** What happens before the first request to a path. */
+  type Before = Record<string, (chat: { id: string; stop: () => Promise<void> }) => unknown>;
+
   /** @param options `lost` is a path whose first reply never arrives */
-  function open({ isAutomatic = true, lost = '' } = {}) {
+  function open({ isAutomatic = true, lost = '', before = {} as Before } = {}) {
     const sessionId = newSessionId();
     const requests: string[] = [];
     const chat = new Chat<UIMessage>({
@@ -33,10 +36,11 @@ describe('a chat on the agent server', () => {
         retryDelayMs: () => 0,
         fetch: async (input, init) => {
           const path = new URL(input as string).pathname.replace('/api/agent/', '');
+          const isFirst = !requests.includes(path);
           requests.push(path);
+          if (isFirst) await before[path]?.(chat);
           const response = await fetch(input, init);
-          if (path === lost && requests.indexOf(path) === requests.length - 1)
-            throw new TypeError('Failed to fetch');
+          if (path === lost && isFirst) throw new TypeError('Failed to fetch');
           return response;
         },
       }),
@@ -49,6 +53,9 @@ describe('a chat on the agent server', () => {
   }
 
   type Opened = ReturnType<typeof open>;
+
+  const post = (path: string, body: object): Promise<Response> =>
+    postJson(`${product.url}/api/agent/${path}`, body);
 
   async function expectStored({ chat, sessionId }: Opened): Promise<void> {
     expect(chat.error).toBeUndefined();
@@ -124,6 +131,26 @@ describe('a chat on the agent server', () => {
     expect(requests.slice(3)).toEqual(['status', submit, submit, 'status']);
   });
 
+  it('an answer that came too late keeps no message back', async () => {
+    const before: Before = {
+      'submit-tool-result': ({ id: sessionId }) => post('interrupt', { sessionId }),
+    };
+    const { chat, reply } = open({ isAutomatic: false, before });
+    await chat.sendMessage(toScript({ calls: [{ tool: 'locate', id: 'l1', args: {} }] }));
+    await chat.addToolOutput({ tool: 'locate', toolCallId: 'l1', output: 'Rome' });
+    await chat.sendMessage({ text: 'And now?' });
+    expect(chat.error).toBeUndefined();
+    expect(reply()).toContain('And now?');
+  });
+
+  it('a reply that its page has stopped before it is followed ends before the next', async () => {
+    const { chat, requests, reply } = open({ before: { status: (of) => of.stop() } });
+    await chat.sendMessage(toScript(ENDLESS));
+    await chat.sendMessage({ text: 'And now?' });
+    expect(reply()).toContain('And now?');
+    expect(requests.slice(2)).toEqual(['status', 'interrupt', 'sse', 'start', 'status', 'sse']);
+  });
+
   it.each([
     ['start', (chat: Opened['chat']) => chat.sendMessage({ text: 'And now?' })],
     ['resume', (chat: Opened['chat']) => chat.regenerate()],
@@ -145,19 +172,25 @@ describe('a chat on the agent server', () => {
     },
   );
 
-  it('a message ends no reply that another page has begun since the stop', async () => {
-    const { chat, sessionId, requests, reply } = open();
+  it.each([
+    ['since the stop', false, ['status', 'start']],
+    ['before the interrupt arrives', true, ['status', 'interrupt', 'start']],
+  ])('a message ends no reply that another page has begun %s', async (_, isLate, sent) => {
+    const beginAnother = async ({ id: sessionId }: { id: string }): Promise<void> => {
+      await post('interrupt', { sessionId });
+      const message = JSON.stringify({ script: [ENDLESS] });
+      const begin = () => post('start', { sessionId, message });
+      await until('another has begun', async () => (await begin()).ok);
+    };
+    const before: Before = isLate ? { interrupt: beginAnother } : {};
+    const { chat, requests, reply } = open({ before });
     void chat.sendMessage(toScript(ENDLESS));
     await until('the reply begins', () => reply() !== '');
     await chat.stop();
-    const post = (path: string, body: object): Promise<Response> =>
-      postJson(`${product.url}/api/agent/${path}`, { sessionId, ...body });
-    await post('interrupt', {});
-    const message = JSON.stringify({ script: [ENDLESS] });
-    await until('another has begun', async () => (await post('start', { message })).ok);
+    if (!isLate) await beginAnother(chat);
     await chat.sendMessage({ text: 'And now?' });
     expect(chat.error).toMatchObject({ code: 'agent_already_running' });
-    expect(requests.slice(3)).toEqual(['status', 'start']);
+    expect(requests.slice(3)).toEqual(sent);
   });
 
   it("a chat on the agent server sends the page's own parts", async () => {

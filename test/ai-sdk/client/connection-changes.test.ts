@@ -3,6 +3,9 @@ import {
   createResumableChatTransport,
   type Patience,
 } from '../../../ai-sdk/client/index.js';
+import { AgentTurn, type AgentTurnSpan } from '../../../ai-sdk/client/agent-turn.js';
+import { receive } from '../../../ai-sdk/client/connections.js';
+import { toPatience } from '../../../ai-sdk/client/patience.js';
 import { HEADERS } from '../../../protocol/ids.js';
 
 const MESSAGE = { id: 'u1', role: 'user' as const, parts: [{ type: 'text', text: 'hello' }] };
@@ -114,6 +117,20 @@ describe('a resumable transport', () => {
     );
     expect((await readReply(transport)).at(-1)).toBe('finish');
     expect(asked()).toBe(replies.length);
+  });
+
+  it('a turn that nobody reads is awaited over connections that each bring an event', async () => {
+    const chunk = { type: 'chunk', chunk: { type: 'text_delta', agentId: 's1', delta: 'a' } };
+    const events = [...Array.from({ length: 5 }, () => chunk), { type: 'end' }];
+    const status = { sessionId: 's1', messageId: 'm1', stream: 'active', pending: [] };
+    const span = { status, from: 0, isTail: true, isUnread: true } as unknown as AgentTurnSpan;
+    const turn = new AgentTurn(span, async (after) => {
+      const data = JSON.stringify(events[after]);
+      return new Response(`id: ${String(after + 1)}\ndata: ${data}\n\n`);
+    });
+    const patience = toPatience({ giveUpAfterMs: 1, retryDelayMs: () => 2 });
+    for await (const _ of receive(turn, patience, new AbortController().signal));
+    expect(turn.isOver).toBe(true);
   });
 
   it.each([
