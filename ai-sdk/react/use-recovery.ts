@@ -47,21 +47,13 @@ export function useRecovery<M extends UIMessage>(
     };
   }, [broken, refresh]);
 
-  // A refusal comes before the reply streams, so only a later error may be the run's.
-  const hasStreamed = useRef(false);
-  useEffect(() => {
-    if (chat.status !== 'error') hasStreamed.current = chat.status === 'streaming';
-  }, [chat.status]);
-
   const retry = useCallback(async () => {
     const now = latest.current;
     const { messages, error } = now;
     if (isBusy(now)) return;
     const last = messages.at(-1);
-    const isOfRun = error !== undefined && !isBreak(error);
-    const isKnown = isOfRun && hasStreamed.current;
     now.clearError();
-    if (isKnown) {
+    if (error !== undefined && !isBreak(error)) {
       await now.regenerate();
     } else if (last?.role === 'user' && isRefusedEdit(error)) {
       await now.sendMessage({ ...last, messageId: last.id });
@@ -71,8 +63,6 @@ export function useRecovery<M extends UIMessage>(
       await now.sendMessage(last);
     } else if (findAnswered(messages) !== undefined) {
       await now.sendMessage();
-    } else if (isOfRun) {
-      await now.regenerate();
     } else if (!(await refresh()) && error !== undefined) {
       await resume();
     }

@@ -24,7 +24,11 @@ describe('a chat on the agent server', () => {
   type Before = Record<string, (chat: { id: string; stop: () => Promise<void> }) => unknown>;
 
   /** @param options `lost` is a path whose first reply never arrives */
-  function open({ isAutomatic = true, lost = '', before = {} as Before } = {}) {
+  function open({
+    isAutomatic = true,
+    lost = '',
+    before = {},
+  }: { isAutomatic?: boolean; lost?: string; before?: Before } = {}) {
     const sessionId = newSessionId();
     const requests: string[] = [];
     const chat = new Chat<UIMessage>({
@@ -144,7 +148,8 @@ describe('a chat on the agent server', () => {
   });
 
   it('a reply that its page has stopped before it is followed ends before the next', async () => {
-    const { chat, requests, reply } = open({ before: { status: (of) => of.stop() } });
+    // The end of the stop waits for the request.
+    const { chat, requests, reply } = open({ before: { status: (of) => void of.stop() } });
     await chat.sendMessage(toScript(ENDLESS));
     await chat.sendMessage({ text: 'And now?' });
     expect(reply()).toContain('And now?');

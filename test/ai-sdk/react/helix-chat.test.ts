@@ -101,7 +101,6 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
         if (typeof failure !== 'string') throw failure;
         return new ReadableStream({
           start: (controller) => {
-            controller.enqueue({ type: 'start', messageId: 'msg-1' });
             controller.enqueue({ type: 'error', errorText: failure });
             controller.close();
           },
@@ -126,7 +125,6 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
   const sent = ['submit-message', 'msg-1'];
   it.each([
     ['repeats a turn that failed', 'The model is away.', ANSWERED, ['regenerate-message']],
-    ['sends an answer that a proxy refused', new Error('Bad Gateway'), ANSWERED, sent],
     ['repeats no turn', Object.assign(new Error('No.'), { statusCode: 500 }), WAITING, undefined],
     ['repeats no turn after a code', new Error('{"code":"internal_error"}'), WAITING, undefined],
   ])('a retry behind a question %s', async (_, failure, reply, again) => {
