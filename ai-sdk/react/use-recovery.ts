@@ -51,9 +51,13 @@ export function useRecovery<M extends UIMessage>(
     const now = latest.current;
     const { messages, error } = now;
     if (isBusy(now)) return;
+    const isOfRun = error !== undefined && !isBreak(error);
+    // An unknown text may be a proxy's, so the server says whether the run has failed.
+    const snapshot = isOfRun ? await load?.(now.id).catch(() => undefined) : undefined;
+    if (isBusy(latest.current) || latest.current.id !== now.id) return;
     const last = messages.at(-1);
     now.clearError();
-    if (error !== undefined && !isBreak(error)) {
+    if (isOfRun && (load === undefined || snapshot?.status === 'failed')) {
       await now.regenerate();
     } else if (last?.role === 'user' && isRefusedEdit(error)) {
       await now.sendMessage({ ...last, messageId: last.id });
@@ -63,10 +67,12 @@ export function useRecovery<M extends UIMessage>(
       await now.sendMessage(last);
     } else if (findAnswered(messages) !== undefined) {
       await now.sendMessage();
+    } else if (isOfRun) {
+      await now.regenerate();
     } else if (!(await refresh()) && error !== undefined) {
       await resume();
     }
-  }, [latest, refresh, resume]);
+  }, [latest, load, refresh, resume]);
 
   return { ...refreshing, retry };
 }

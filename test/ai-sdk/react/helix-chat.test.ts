@@ -138,6 +138,22 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
   });
 
   it.each([
+    ['failed', ['regenerate-message', undefined]],
+    ['paused', sent],
+  ] as const)('a retry after an unknown error asks the server: %s', async (status, again) => {
+    const messages = [QUESTION, ANSWERED];
+    const { hook, asked, untilFailed } = await openFailing(new Error('Bad Gateway'), {
+      messages,
+      loadSnapshot: async () => ({ status, messages }),
+    });
+    void hook.current.sendMessage();
+    await untilFailed(1);
+    void hook.current.retry();
+    await untilFailed(2);
+    expect(asked).toEqual([sent, again]);
+  });
+
+  it.each([
     ['failed', 'error'],
     ['ended', 'ready'],
   ] as const)('a refresh shows the failure of a run that has %s', async (status, shown) => {
