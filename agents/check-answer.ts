@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
-import { findJsonFault, withoutPrototypeKeys } from '../protocol/limits.js';
+import { findJsonFault, hasPrototypeKeys } from '../protocol/limits.js';
 import type { AgentRegistry } from './registry.js';
 
 /** Checks an answer to a waiting call; see createAnswerCheck. */
@@ -28,8 +28,7 @@ export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerChe
       if (answer.approved && answer.input !== undefined) {
         await parse(tool.inputSchema, answer.input, 'invalid_input');
         // Pages do not show such a key, so an approver would not see what another one added.
-        const json = JSON.stringify(answer.input);
-        if (withoutPrototypeKeys(json) !== json)
+        if (hasPrototypeKeys(answer.input))
           throw refuse('invalid_input', [{ path: '', message: 'it has a key of prototypes' }]);
       }
       return answer;

@@ -249,6 +249,12 @@ export function withoutPrototypeKeys(json: string): string {
   );
 }
 
+/** Returns true if a JSON value has keys that `withoutPrototypeKeys` leaves out. */
+export function hasPrototypeKeys(value: unknown): boolean {
+  const json = JSON.stringify(value);
+  return withoutPrototypeKeys(json) !== json;
+}
+
 function isOfPrototypes(key: string, value: unknown): boolean {
   if (key === '__proto__') return true;
   const isObject = typeof value === 'object' && value !== null;

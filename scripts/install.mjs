@@ -43,7 +43,7 @@ function npm(root, args) {
   // Uses the npm that runs `npm start`, which may not be the one on PATH.
   const script = process.env.npm_execpath;
   const [file, before] = script?.endsWith('.js') ? [process.execPath, [script]] : ['npm', []];
-  // `npm run --silent` would otherwise hide npm's errors. Nobody sees what an audit prints.
+  // `npm run --silent` would otherwise hide npm's errors. The output is not shown, so an audit would be wasted.
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund'];
   return runCommand(file, [...before, ...args, ...quiet], { cwd: root });
 }

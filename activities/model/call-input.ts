@@ -1,7 +1,7 @@
 import { asSchema, type Schema } from 'ai';
 import type { z } from 'zod';
 import type { ToolDefinition } from '../../agents/definitions.js';
-import { isDeeperThan, LIMITS, withoutPrototypeKeys } from '../../protocol/limits.js';
+import { hasPrototypeKeys, isDeeperThan, LIMITS } from '../../protocol/limits.js';
 
 /** JSON arguments of a call, or the reason that they are invalid; then `value` is `{}`. */
 export type CallInput = { ok: true; value: unknown } | { ok: false; value: unknown; why: string };
@@ -24,8 +24,7 @@ export function parseInput(text: string): CallInput {
     return refused('the input is no valid JSON');
   }
   // Pages do not show such a key, so people must not decide on it.
-  const json = JSON.stringify(value);
-  if (withoutPrototypeKeys(json) !== json) return refused('the input has a key of prototypes');
+  if (hasPrototypeKeys(value)) return refused('the input has a key of prototypes');
   return { ok: true, value };
 }
 

@@ -354,7 +354,7 @@ function withCalls(
     const late = deferredCalls.has(toolCallId) && { late: true as const };
     const approval = kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) };
     const isHeld = ask !== undefined;
-    // The chunks of a call of the provider have told its metadata before.
+    // The reply has already streamed the metadata of calls that the provider executes.
     const isFailed = call.row?.role === 'tool' && call.row.error !== undefined;
     const isClosed = isFailed && part.kind !== 'provider';
     const marks = { ...(isHeld ? { held: true } : late), ...(isClosed && { closed: true }) };

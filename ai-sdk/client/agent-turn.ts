@@ -13,7 +13,7 @@ export interface AgentTurnSpan {
   from: number;
   /** True if the chat has the message up to there. */
   isTail: boolean;
-  /** True if nobody reads the parts: only the turn's next rest is awaited. */
+  /** True if the parts are dropped, since the caller only waits until the run rests. */
   isUnread?: boolean;
 }
 

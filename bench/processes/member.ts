@@ -9,7 +9,7 @@ export interface Member {
   pid: () => number;
   /** Ends the process with that signal and starts its successor; resolves after `untilReady`, if given. */
   replace: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
-  /** Number of times that the process ended without being told to. */
+  /** Number of times that the process exited although nobody had stopped it. */
   crashes: () => number;
   stop: () => Promise<void>;
 }

@@ -141,7 +141,7 @@ it('each list of what waits gives what an answer names', async () => {
     }
     const extended = await api.post(`/api/${path}/extend`, { byMs: 1_000 }, {});
     expect(await extended.json()).toMatchObject({ code: 'not_pending', detail: { waiting } });
-    // Whoever may approve may also extend.
+    // A person who may approve a call may also extend its deadline.
     const shown = { byMs: 1_000, approvalId: `${runId}::c1`, inputHash };
     const allowed = await api.post(`/api/${path}/extend`, shown, {});
     expect(await allowed.json()).toMatchObject({ code: 'no_deadline' });

@@ -138,7 +138,7 @@ export class ToolLoopAgent<
     );
     const agents = new AgentRegistry([this.#agent]);
     this.#executor = createInProcessExecutor({ agents, stores, services, logger });
-    // Nobody else can reach an agent's own stores.
+    // Stores of the caller may have other users, so only an executor on the agent's own is closed.
     if (more.stores === undefined) dropped.register(this, this.#executor);
   }
 

@@ -14,7 +14,7 @@ const product = useLocalProduct();
 
 const slow = { say: 'one two three four five six seven', deltas: 14, everyMs: 100 };
 
-/** A reply that begins and does not end by itself. */
+/** Script of a reply that begins, then stays open for ten minutes. */
 const ENDLESS = { say: 'Wait for it.', deltas: 2, everyMs: 600_000 };
 
 describe('a chat on the agent server', () => {

@@ -213,7 +213,7 @@ describe('eval run', () => {
     await expect(run).rejects.toThrow(/MODEL is "nowhere"/);
   });
 
-  it('a tool for --live that no agent has, and a model that is none, are refused', async () => {
+  it('refuses an unknown tool for --live and an unknown model', async () => {
     const agents = join(folder, 'looks.mjs');
     await writeFile(
       agents,
