@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { findOverflow } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';
 import { openPage, type ChatPage } from '../support/page-driver.js';
@@ -86,11 +87,21 @@ it('a message that waits for the next step is shown whole on a phone, keeps its 
 
 it('the page repeats a turn, whether it completed or failed, and continues with the next message', async () => {
   const chat = await openPage(product.url);
-  await chat.say(toScript({ say: 'Always the same.', deltas: 10, everyMs: 80 }).text);
+  /** Keeps the request back until the page shows that it repeats the turn. */
+  const regenerate = async (what: string, isShown: () => Promise<boolean>): Promise<void> => {
+    let hold!: (route: Route) => void;
+    const request = new Promise<Route>((resolve) => {
+      hold = resolve;
+    });
+    await chat.page.route('**/api/chat', hold, { times: 1 });
+    await chat.click('regenerate');
+    await until(what, isShown);
+    await (await request).continue();
+  };
+  await chat.say(toScript({ say: 'Always the same.' }).text);
   await chat.untilReplyHas('Always the same.');
   await chat.untilStatus('ready');
-  await chat.click('regenerate');
-  await until('it is being written again', async () => {
+  await regenerate('it is being written again', async () => {
     const [reply = ''] = await chat.replies();
     return reply !== 'Always the same.';
   });
@@ -102,8 +113,7 @@ it('the page repeats a turn, whether it completed or failed, and continues with 
   await until('it can be tried again', async () =>
     ((await chat.at('regenerate').textContent()) ?? '').includes('Try again'),
   );
-  await chat.click('regenerate');
-  await until('the error is gone', async () => (await chat.at('error-line').count()) === 0);
+  await regenerate('the error is gone', async () => (await chat.at('error-line').count()) === 0);
   await until('it failed again', () => chat.at('error-line').isVisible());
   await chat.say(toScript({ say: 'All is well.' }).text);
   await chat.untilReplyHas('All is well.');
