@@ -1,5 +1,5 @@
-import { lookup, type LookupAddress, type LookupOptions } from 'node:dns';
-import { isIP } from 'node:net';
+import { lookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** Private networks; link-local addresses, such as those of a cloud's metadata, are excluded. */
@@ -27,26 +27,30 @@ export function isPermitted(host: string, address: string, rule: HostRule): bool
   return rule.isPrivate && PRIVATE.has(range);
 }
 
-type Callback = (error: Error | null, address?: string | LookupAddress[], family?: number) => void;
+/**
+ * Returns false if the URL has an address in place of a name and a connection to it is not permitted. Sockets do
+ * not look addresses up, so this is checked besides `guardedLookup`. Pure.
+ */
+export function isPermittedUrl({ hostname }: URL, rule: HostRule): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) === 0 || isPermitted(host, host, rule);
+}
 
 /**
  * Resolves a name for sockets, to permitted addresses only, so that no answer can change later.
  *
  * @param refused creates the error for a name without permitted addresses
  */
-export function guardedLookup(
-  rule: HostRule,
-  refused: () => Error,
-): (host: string, options: LookupOptions, callback: Callback) => void {
+export function guardedLookup(rule: HostRule, refused: () => Error): LookupFunction {
   return (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, found) => {
       if (error !== null) {
-        callback(error);
+        callback(error, []);
         return;
       }
       const permitted = found.filter(({ address }) => isPermitted(host, address, rule));
       const [first] = permitted;
-      if (first === undefined) callback(refused());
+      if (first === undefined) callback(refused(), []);
       else if (options.all === true) callback(null, permitted);
       else callback(null, first.address, first.family);
     });

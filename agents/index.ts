@@ -57,7 +57,7 @@ export type {
 } from './step-hooks.js';
 export type { AgentPage, SpendCap } from './agent-config.js';
 export type { SourcedTool, ToolHost, ToolSource } from './tool-source.js';
-export { guardedLookup, isPermitted, type HostRule } from './guarded-lookup.js';
+export { guardedLookup, isPermitted, isPermittedUrl, type HostRule } from './guarded-lookup.js';
 export { toModelNames } from './tool-names.js';
 export {
   callback,

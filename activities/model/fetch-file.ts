@@ -1,8 +1,7 @@
 import { endsWithin } from '../../protocol/time.js';
 import https from 'node:https';
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
-import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
+import { guardedLookup, isPermittedUrl } from '../../agents/guarded-lookup.js';
 import { LIMITS } from '../../protocol/limits.js';
 
 /** Thrown for a file that cannot be fetched; its message goes to the log only. */
@@ -58,9 +57,7 @@ export function createFetchFile({
 
 function isFetched(url: URL, hosts: readonly string[]): boolean {
   if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return false;
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !isPermitted(host, host, PUBLIC)) return false;
-  return hosts.includes(url.host);
+  return isPermittedUrl(url, PUBLIC) && hosts.includes(url.host);
 }
 
 function open(
@@ -75,7 +72,7 @@ function open(
   return new Promise((resolve, reject) => {
     const headers = { accept: '*/*', 'user-agent': 'helix-temporal' };
     const { lookup, signal } = options;
-    const sent = request(url, { headers, signal, agent: false, lookup: lookup as never }, resolve);
+    const sent = request(url, { headers, signal, agent: false, lookup }, resolve);
     sent.on('error', reject);
     sent.end();
   });

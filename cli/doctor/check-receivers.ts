@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
+import { guardedLookup, isPermittedUrl } from '../../agents/guarded-lookup.js';
 import type { Config } from '../../config/env.js';
 import {
   readNotify,
@@ -58,8 +58,8 @@ async function open(url: URL, isPrivate: boolean): Promise<void> {
   const rule = { isNamed: isPrivate, isPrivate };
   const refused = (): Error =>
     new Error('its address is of a private network, which its settings do not permit');
-  if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refused();
-  const lookup = guardedLookup(rule, refused) as never;
+  if (!isPermittedUrl(url, rule)) throw refused();
+  const lookup = guardedLookup(rule, refused);
   await new Promise<void>((resolve, reject) => {
     const socket: Socket = isSecure
       ? connectTls({ host, port, lookup, ...(isIP(host) === 0 && { servername: host }) })

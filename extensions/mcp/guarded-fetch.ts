@@ -1,9 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import http from 'node:http';
 import https from 'node:https';
-import { isIP } from 'node:net';
 import { ReadableStream } from 'node:stream/web';
-import { guardedLookup, isPermitted, type HostRule } from '../../agents/index.js';
+import { guardedLookup, isPermittedUrl, type HostRule } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { McpError, tooLarge } from './errors.js';
 import { isPlain } from './secrets.js';
@@ -77,13 +76,12 @@ export function createGuardedFetch(
       // The SDK opens a stream for server events. Tools are pinned, so no event is of use.
       if (isIdleStream(url, own, init)) return new Response(null, { status: 405 });
       const rule = ruleOf(url);
-      const host = url.hostname.replace(/^\[|\]$/g, '');
-      if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refusedAddress();
+      if (!isPermittedUrl(url, rule)) throw refusedAddress();
       const flight = isMessage(url, own, init) ? inFlight.getStore() : undefined;
       const answer = await send(url, init, flight?.over, {
         method: init.method ?? 'GET',
         headers: await headersOf(url, init),
-        lookup: guardedLookup(rule, refusedAddress) as never,
+        lookup: guardedLookup(rule, refusedAddress),
         agent: agents[protocol],
       });
       const status = answer.statusCode ?? 500;

@@ -1,7 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { isIP } from 'node:net';
-import { guardedLookup, isPermitted } from '../../agents/guarded-lookup.js';
+import { guardedLookup, isPermittedUrl } from '../../agents/guarded-lookup.js';
 
 /** A failed attempt to deliver a notice. Its message contains no secrets of the settings. */
 export class NotDelivered extends Error {
@@ -49,8 +48,7 @@ export async function post(to: string, options: PostOptions): Promise<void> {
   const { headers, body, privateNetwork, signal } = options;
   const url = new URL(to);
   const rule = { isNamed: privateNetwork, isPrivate: privateNetwork };
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0 && !isPermitted(host, host, rule)) throw refusedAddress();
+  if (!isPermittedUrl(url, rule)) throw refusedAddress();
   const over = AbortSignal.timeout(ANSWER_MS);
   const { request } = url.protocol === 'https:' ? https : http;
   const { status, retryAfter } = await new Promise<{
@@ -68,7 +66,7 @@ export async function post(to: string, options: PostOptions): Promise<void> {
           ...headers,
         },
         agent: false,
-        lookup: guardedLookup(rule, refusedAddress) as never,
+        lookup: guardedLookup(rule, refusedAddress),
         signal: signal === undefined ? over : AbortSignal.any([over, signal]),
       },
       (answer) => {
