@@ -14,7 +14,7 @@ export type { Event, RunPart } from '../session/events.js';
 export { isResting } from '../session/record.js';
 export { toAct } from './record/acts.js';
 export { logEntries } from './record/listeners.js';
-export { isRefusedForGood, toMs, withinDeadline, type Timestamp } from './temporal-calls.js';
+export { isRefusedForGood, quote, toMs, withinDeadline, type Timestamp } from './temporal-calls.js';
 
 export interface TemporalHost {
   client: Client;

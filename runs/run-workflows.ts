@@ -18,7 +18,7 @@ import type { RequestTracer } from '../protocol/telemetry.js';
 import type { Erasure } from '../store/contract/erasures.js';
 import type { Store } from '../store/contract/store.js';
 import { toDeliveryPrefix } from './deliveries.js';
-import { codeOf, isRefusedForGood, withinDeadline } from './temporal-calls.js';
+import { codeOf, isRefusedForGood, quote, withinDeadline } from './temporal-calls.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
 import {
   NOTHING,
@@ -203,8 +203,7 @@ function toClosedQuery(taskQueue: string, since: number): string {
 }
 
 function toQuery(taskQueue: string): string[] {
-  const queue = taskQueue.replaceAll("'", "''");
-  return [`WorkflowType = '${WORKFLOW_TYPE}'`, `TaskQueue = '${queue}'`];
+  return [`WorkflowType = '${WORKFLOW_TYPE}'`, `TaskQueue = ${quote(taskQueue)}`];
 }
 
 /**

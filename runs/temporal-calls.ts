@@ -7,6 +7,11 @@ export interface Timestamp {
   nanos?: number | null;
 }
 
+/** Quotes a value for Temporal's queries. */
+export function quote(value: string): string {
+  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+}
+
 export function toMs(time: Timestamp | null | undefined): number {
   return Number(time?.seconds ?? 0) * 1_000 + (time?.nanos ?? 0) / 1_000_000;
 }

@@ -7,6 +7,7 @@ import { isTerminal, RUN_STATUSES, type RunStatus } from '../../protocol/run.js'
 import { WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import {
   isRefusedForGood,
+  quote,
   toMs,
   withinDeadline,
   type RunsHost,
@@ -125,10 +126,6 @@ export function toRunQuery(taskQueue: string, filter: RunFilter): string {
   }
   if (query !== undefined) conditions.push(`(${checked(query)})`, own);
   return conditions.join(' AND ');
-}
-
-function quote(value: string): string {
-  return `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
 }
 
 /** Syntax that servers read differently: escapes, other quotes and comments. */

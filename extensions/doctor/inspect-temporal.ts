@@ -3,7 +3,7 @@ import { type ClockReading, sleep } from '../../protocol/time.js';
 import { toReason } from '../../protocol/errors.js';
 import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { lastPoll } from '../../runs/workers.js';
-import { toMs } from '../../runs/temporal-calls.js';
+import { quote, toMs } from '../../runs/temporal-calls.js';
 import { INDEXED_VALUE_TYPE, routeTo } from '../../runs/search-attributes.js';
 
 /** A fact, or the error that kept it from being found. */
@@ -89,7 +89,7 @@ export async function inspectTemporal({
       namespace,
       pageSize: RUNS,
       // Other fleets of this namespace have their own keys.
-      query: `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running' AND TaskQueue = '${taskQueue.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`,
+      query: `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`,
     });
     const ids = await Promise.all(
       executions.map(async ({ execution }) => {

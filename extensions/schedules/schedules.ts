@@ -23,7 +23,7 @@ import {
 import { DEFAULT_TASK_QUEUE, FIRING_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { addTrigger, type Asker } from '../../protocol/run.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
-import { codeOf, isRefusedForGood, withinDeadline } from '../../runs/temporal-calls.js';
+import { codeOf, isRefusedForGood, quote, withinDeadline } from '../../runs/temporal-calls.js';
 import { hasCodec } from '../../runs/extension.js';
 
 export type { ScheduleInput } from '../../protocol/schedules.js';
@@ -159,10 +159,9 @@ export function createSchedules({
 
   /** Lists schedules sorted by name. */
   function findAll(tenant: string | undefined): Promise<ScheduleState[]> {
-    const prefix = idOf(tenant, '').replaceAll("'", "''");
     return call(async () => {
       const found: ScheduleState[] = [];
-      const query = `ScheduleId STARTS_WITH '${prefix}'`;
+      const query = `ScheduleId STARTS_WITH ${quote(idOf(tenant, ''))}`;
       for await (const each of schedule.list({ query, pageSize: LIMITS.schedules })) {
         const about = memoOf(each);
         if (about !== undefined && about.tenant === tenant) found.push(toState(about, each));

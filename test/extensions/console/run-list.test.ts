@@ -16,9 +16,9 @@ describe('the query for the runs of a tenant', () => {
     expect(toRunQuery('q', {})).toMatch(/^AgentTenant IS NULL AND /));
 
   it('names are quoted', () => {
-    const query = toRunQuery("q'", { tenant: "a'b\\", agent: "x' OR 'y" });
+    const query = toRunQuery("q\\'", { tenant: "a'b\\", agent: "x' OR 'y" });
     expect(query).toContain("AgentTenant = 'a''b\\\\' AND ");
-    expect(query).toContain("TaskQueue = 'q'''");
+    expect(query).toContain("TaskQueue = 'q\\\\'''");
     expect(query).toContain("AgentName = 'x'' OR ''y'");
   });
 
