@@ -68,3 +68,4 @@ export {
   toOperatorQuestions,
 } from './operator-access.js';
 export { nameOfRequest } from './routes/idempotency.js';
+export { readSettled } from './routes/sessions.js';

@@ -71,7 +71,8 @@ export const SESSIONS_ROUTES: readonly Route[] = [
     handle: async ({ deps, response, params, record, caller }) => {
       const found = await deps.stateStore.sessions.withCalls(record.sessionId);
       if (found === undefined || !isOwner(found.record, caller)) throw notFound();
-      const current = (await expire(deps, found)) ?? found;
+      const current = await readSettled(deps, found);
+      if (current === undefined) throw notFound();
       const seen = await judged(deps, caller, current);
       const pending = { ...toPending(seen), ...(await readHidden(deps, current.record)) };
       response
@@ -91,14 +92,14 @@ async function countWaiting(
   return found === undefined ? 0 : toPendingQuestions(found.openCalls).length;
 }
 
-/** Settles overdue calls. Returns the session after that, or undefined if no call was overdue. */
-async function expire(
-  { stateStore: store, executor }: RouteDeps,
-  { record }: SessionCalls,
+/** Settles overdue calls. Returns the session after that, or undefined if it was deleted meanwhile. */
+export async function readSettled(
+  { stateStore, executor }: RouteDeps,
+  found: SessionCalls,
 ): Promise<SessionCalls | undefined> {
-  const { sessionId, deadline = Infinity } = record;
-  if (deadline > Date.now() || !(await executor.expireCalls(sessionId))) return undefined;
-  return store.sessions.withCalls(sessionId);
+  const { sessionId, deadline = Infinity } = found.record;
+  const hasExpired = deadline <= Date.now() && (await executor.expireCalls(sessionId));
+  return hasExpired ? stateStore.sessions.withCalls(sessionId) : found;
 }
 
 /** Returns an empty list if all questions were overdue. */
@@ -107,7 +108,8 @@ async function toWaiting(
   caller: Caller,
   found: WaitingSession,
 ): Promise<WaitingSessions['sessions']> {
-  const current = (await expire(deps, found)) ?? found;
+  const current = await readSettled(deps, found);
+  if (current === undefined) return [];
   const { deadline, agent } = current.record;
   const { hiddenMessages: _none, ...body } = toPending(await judged(deps, caller, current));
   if (body.pending.length === 0) return [];

@@ -9,6 +9,7 @@ import {
   mayRead,
   NOT_TAKEN,
   openForOperator,
+  readSettled,
   type Route,
   type RouteDeps,
   SESSION,
@@ -123,20 +124,16 @@ async function toWaiting(
   caller: Identity,
   found: WaitingSession,
 ): Promise<OperatorWaitingSession[]> {
-  const { stateStore, executor } = deps;
-  const { sessionId } = found.record;
   try {
     await requireAllowed(deps, caller, 'read', found.record);
   } catch {
     return [];
   }
-  const isOverdue = (found.record.deadline ?? Infinity) <= Date.now();
-  const hasExpired = isOverdue && (await executor.expireCalls(sessionId));
-  const current = hasExpired ? await stateStore.sessions.withCalls(sessionId) : found;
+  const current = await readSettled(deps, found);
   if (current === undefined) return [];
   const pending = await toOperatorQuestions(deps, caller, current);
   if (pending.length === 0) return [];
-  const { agent, owner, deadline, runId, status } = current.record;
+  const { sessionId, agent, owner, deadline, runId, status } = current.record;
   const run = { runId, status };
   const shown = { sessionId: toShownSessionId(sessionId), run, agent, owner };
   const hidden = await listHidden(deps, current.record);

@@ -101,6 +101,18 @@ describe.each<[list: string, add: (owner: string, tenant?: string) => Promise<st
 });
 
 describe('GET /api/sessions', () => {
+  it('a session that is deleted while its overdue questions are settled is not shown', async () => {
+    const { session } = await newAsking('ann', undefined, -1);
+    expire = async (id) => {
+      await stores.store.sessions.erase(id);
+      return true;
+    };
+    const { status } = await api.get(`/api/sessions/${session.id}/pending`, { 'x-user': 'ann' });
+    expect(status).toBe(404);
+    await newAsking('ann', undefined, -1);
+    expect((await inbox('ann')).sessions).toEqual([]);
+  });
+
   it('the list has the waiting sessions with their questions', async () => {
     const { session, runId } = await newAsking('ann');
     const { sessions, cursor } = await inbox('ann');
