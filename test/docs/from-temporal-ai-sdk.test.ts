@@ -11,12 +11,9 @@ import * as redisEntry from '../../store/redis/index.js';
 import * as workerEntry from '../../extensions/worker.js';
 import { createScriptedModel } from '../../testing/index.js';
 import { sharedTemporalAddress } from '../support/run-harness.js';
-import { runSource, sourceOf } from '../support/run-source.js';
+import { programsIn, runSource } from '../support/run-source.js';
 
-const page = sourceOf('docs/from-temporal-ai-sdk.md');
-const [agents = '', workflows = '', worker = ''] = [...page.matchAll(/```ts\n(.*?)```/gs)].map(
-  ([, code = '']) => code,
-);
+const [agents = '', workflows = '', worker = ''] = programsIn('docs/from-temporal-ai-sdk.md');
 
 const model = createScriptedModel([
   { calls: [{ tool: 'weather', args: { city: 'Rome' } }] },

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { anyFreePort } from '../../scripts/system/ports.mjs';
 import { startProgram, type Program as RunningProgram } from '../support/program.js';
 import { sharedTemporal } from '../support/product.js';
+import { programsIn, sourceOf, toJavaScript } from '../support/run-source.js';
 import { sharedRedisUrl } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 
@@ -21,10 +20,8 @@ interface Program {
 }
 
 function blocksOf(file: string): string[] {
-  const text = readFileSync(file, 'utf8');
-  if (file.endsWith('.md'))
-    return [...text.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => code);
-  const examples = text.matchAll(/^ \* @example\n((?: \*(?! @|\/).*\n)+)/gm);
+  if (file.endsWith('.md')) return programsIn(file);
+  const examples = sourceOf(file).matchAll(/^ \* @example\n((?: \*(?! @|\/).*\n)+)/gm);
   return [...examples].map(([, code = '']) => code.replaceAll(/^ \* ?/gm, ''));
 }
 
@@ -41,7 +38,7 @@ const programs: Program[] = [...documents, ...COMMENTS].flatMap((file) =>
     .filter(isProcess)
     .map((code, at) => ({ name: `${file.replaceAll('/', '-')}-${String(at)}`, code })),
 );
-programs.push({ name: 'next/worker', code: readFileSync('examples/next/worker.mjs', 'utf8') });
+programs.push({ name: 'next/worker', code: sourceOf('examples/next/worker.mjs') });
 
 interface Running {
   program: RunningProgram;
@@ -66,11 +63,6 @@ afterAll(async () => {
   for (const { program } of running.values()) program.kill('SIGKILL');
   await rm(folder, { recursive: true, force: true });
 });
-
-function toJavaScript(code: string): string {
-  const compilerOptions = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
-  return ts.transpileModule(code, { compilerOptions }).outputText;
-}
 
 /** Starts the unchanged program on the tests' engines. */
 async function start({ name, code }: Program, at: number): Promise<Running> {

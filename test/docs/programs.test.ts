@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import ts from 'typescript';
+import { toJavaScript } from '../support/run-source.js';
 
 // The programs in these documents are complete and print the text below them.
 
@@ -40,8 +40,7 @@ describe('the programs in the documents', () => {
 
   it.each(programs)('$name runs', async ({ name, code, prints }) => {
     const file = join(folder, `${name}.mjs`);
-    const options = { target: ts.ScriptTarget.ES2023, module: ts.ModuleKind.ESNext };
-    await writeFile(file, ts.transpileModule(code, { compilerOptions: options }).outputText);
+    await writeFile(file, toJavaScript(code));
     const { stdout } = await promisify(execFile)(process.execPath, [file]);
     if (prints !== undefined) expect(stdout).toBe(prints);
   });
