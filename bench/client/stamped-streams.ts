@@ -1,7 +1,6 @@
 import { Redis } from 'ioredis';
 import { wallClock } from '../clock.js';
 import { startChild } from '../processes/child.js';
-import { row, type Row } from '../report.js';
 import { newSessionId } from './chat-client.js';
 
 /** The first stamps of each stream do not count, because connections and code are cold. */
@@ -93,9 +92,6 @@ export class StreamTally {
   /** Latencies since the window was opened, which means since this was emptied, ms. */
   latencies: number[] = [];
   received = 0;
-  /** Stamps out of order or seen before. */
-  doubled = 0;
-  #newest = 0;
   #isClosed = false;
 
   constructor(sessionId: string) {
@@ -113,18 +109,7 @@ export class StreamTally {
     const { delta } = JSON.parse(json) as { delta: string };
     for (const stamp of delta.trimEnd().split(' ').map(Number)) {
       this.received += 1;
-      if (stamp <= this.#newest) this.doubled += 1;
-      this.#newest = stamp;
       if (!this.#isClosed) this.latencies.push(at - stamp);
     }
   }
-}
-
-/** Returns the row of the words that were sent and did not arrive once. */
-export function toLossRow(all: readonly { tally: StreamTally; sent: number }[]): Row {
-  const wrong = all.map(
-    ({ tally: { received, doubled }, sent }) => sent - (received - doubled) + doubled,
-  );
-  const sum = wrong.reduce((total, each) => total + each, 0);
-  return row('  words lost or doubled', 'times', sum, { aim: { p50: 0 } });
 }

@@ -1,8 +1,6 @@
-import type { RedisStores } from '../../store/redis/index.js';
 import type { Bench, Take } from '../bench.js';
 import { newSessionId, toLabText, type ChatClient } from '../client/chat-client.js';
-import { openStores } from '../client/seed-turn.js';
-import { measureRedisFloor, StreamTally, toLossRow } from '../client/stamped-streams.js';
+import { measureRedisFloor, StreamTally } from '../client/stamped-streams.js';
 import { sleep, untilFound } from '../clock.js';
 import { startCpuMeter, type CpuShares } from '../processes/usage.js';
 import { row, type Aim, type Row } from '../report.js';
@@ -36,7 +34,7 @@ export const take: Take = async (bench) => {
   const { temporal: idle = NaN } = readIdle();
   const rows: Row[] = [];
   for (const streams of quick ? [20] : [50, 200]) {
-    const { tallies, lossRow, cpu, rate } = await measureStreams(bench, streams);
+    const { tallies, cpu, rate } = await measureStreams(bench, streams);
     say(`chunk-latency: ${String(streams)} streams, floor`);
     const size = { streams, stamps: (quick ? 1_000 : 8_000) / EVERY_MS, everyMs: EVERY_MS };
     const floor = await measureRedisFloor(servers.redisUrl, size);
@@ -45,7 +43,7 @@ export const take: Take = async (bench) => {
     const what = `chunk latency, ${begun}${String(streams)} × 50/s`;
     const latencies = tallies.flatMap((tally) => tally.latencies);
     const beside = ['XADD → blocking XREAD', floor] as const;
-    rows.push(row(what, 'ms', latencies, { beside, aim: AIMS[streams] }), lossRow);
+    rows.push(row(what, 'ms', latencies, { beside, aim: AIMS[streams] }));
     if (streams === CPU_STREAMS) rows.push(...toCpuRows(cpu, idle, rate));
   }
   return rows;
@@ -54,7 +52,6 @@ export const take: Take = async (bench) => {
 interface Streams {
   /** The streams that had begun in time. */
   tallies: StreamTally[];
-  lossRow: Row;
   cpu: CpuShares;
   /** Chunks per second that clients received. */
   rate: number;
@@ -81,16 +78,8 @@ async function measureStreams(bench: Bench, streams: number): Promise<Streams> {
 
   await Promise.all(all.map(({ sessionId }) => bench.chat.stop(sessionId)));
   await finished;
-  const redis = openStores(bench.servers.redisUrl);
-  try {
-    const stored = await Promise.all(
-      tallies.map(async (tally) => ({ tally, sent: await countStored(redis, tally.sessionId) })),
-    );
-    const received = tallies.reduce((sum, { latencies }) => sum + latencies.length, 0);
-    return { tallies, lossRow: toLossRow(stored), cpu, rate: (1_000 * received) / windowMs };
-  } finally {
-    await redis.close();
-  }
+  const received = tallies.reduce((sum, { latencies }) => sum + latencies.length, 0);
+  return { tallies, cpu, rate: (1_000 * received) / windowMs };
 }
 
 /** Begins the replies at different moments, so that the streams do not tick in step. */
@@ -101,14 +90,6 @@ async function startStreams(chat: ChatClient, tallies: readonly StreamTally[]): 
       await chat.say(tally.sessionId, TEXT, tally.acceptEvent.bind(tally));
     }),
   );
-}
-
-/** Counts the stamps of the stored reply, which is the model's text. */
-async function countStored({ store }: RedisStores, sessionId: string): Promise<number> {
-  const rows = await store.sessions.rows(sessionId, 0);
-  const parts = rows.flatMap((row) => (row.role === 'assistant' ? row.parts : []));
-  const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
-  return text.split(' ').length - 1;
 }
 
 /** Temporal's share excludes its idle load, in percent of a core. */

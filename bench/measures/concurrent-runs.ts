@@ -5,7 +5,6 @@ import {
   toLabText,
   type ChatClient,
 } from '../client/chat-client.js';
-import { StreamTally, toLossRow } from '../client/stamped-streams.js';
 import { wallClock } from '../clock.js';
 import { row, type Row } from '../report.js';
 
@@ -33,15 +32,10 @@ export const take: Take = async ({ quick, product, floor, say }) => {
   const runs = quick ? 20 : 100;
   const all = `${String(runs)} runs at once`;
   const bare = `${String(runs)} bare workflows`;
-  const tallies: StreamTally[] = [];
   const timeAgent = (agent: string): Promise<Performed> => {
     say(`concurrent-runs: ${all}, ${agent}`);
     const chat = createChatClient(product.port, agent);
-    return timeAll(runs, () => {
-      const tally = new StreamTally(newSessionId());
-      tallies.push(tally);
-      return performRun(chat, tally);
-    });
+    return timeAll(runs, () => performRun(chat));
   };
   const shapes = [
     { name: all, performed: await timeAgent('lab'), ratioAtLeast: 0.8 },
@@ -49,7 +43,7 @@ export const take: Take = async ({ quick, product, floor, say }) => {
   ];
   say(`concurrent-runs: ${bare} at once`);
   const floors = await timeAll(runs, () => floor.runWork(STEPS, TOKENS * EVERY_MS));
-  const rows = shapes.flatMap(({ name, performed, ratioAtLeast }): Row[] => [
+  return shapes.flatMap(({ name, performed, ratioAtLeast }): Row[] => [
     row(`${name}: first token`, 'ms', performed.firsts, {
       beside: [`${bare}: first activity`, floors.firsts],
       aim: { ratio: 1.3 },
@@ -59,7 +53,6 @@ export const take: Take = async ({ quick, product, floor, say }) => {
       aim: { ratioAtLeast },
     }),
   ]);
-  return [...rows, toLossRow(tallies.map((tally) => ({ tally, sent: STEPS * TOKENS })))];
 };
 
 interface Performed {
@@ -76,14 +69,11 @@ async function timeAll(count: number, perform: () => Promise<number>): Promise<P
 }
 
 /** Performs a run; resolves to the ms until its first token. */
-async function performRun(chat: ChatClient, tally: StreamTally): Promise<number> {
+async function performRun(chat: ChatClient): Promise<number> {
   const from = wallClock();
-  let first = NaN;
-  await chat.say(tally.sessionId, TEXT, (json, at) => {
-    // The last step's word carries no stamp.
-    if (json.endsWith('"delta":"done"}')) return;
-    tally.acceptEvent(json, at);
-    if (Number.isNaN(first) && tally.received > 0) first = at - from;
+  let first: number | undefined;
+  await chat.say(newSessionId(), TEXT, (json, at) => {
+    if (json.startsWith('{"type":"text-delta"')) first ??= at - from;
   });
-  return first;
+  return first ?? NaN;
 }

@@ -14,7 +14,7 @@ process.on('exit', () => running.forEach((child) => child.kill()));
  * Runs a program; never throws if it fails or does not exist, because look-ups only test whether it works.
  * `code` is undefined if it did not start or ran out of time.
  */
-export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
+export function runCommand(file, args, { timeoutMs, ...options } = {}) {
   return new Promise((resolve) => {
     let child;
     try {
@@ -28,14 +28,8 @@ export function runCommand(file, args, { timeoutMs, onLine, ...options } = {}) {
     let stdout = '';
     let stderr = '';
     const keep = (text, more) => (text + more).slice(-KEPT_CHARACTERS);
-    child.stdout?.setEncoding('utf8').on('data', (text) => {
-      stdout = keep(stdout, text);
-      onLine?.(text);
-    });
-    child.stderr?.setEncoding('utf8').on('data', (text) => {
-      stderr = keep(stderr, text);
-      onLine?.(text);
-    });
+    child.stdout?.setEncoding('utf8').on('data', (text) => (stdout = keep(stdout, text)));
+    child.stderr?.setEncoding('utf8').on('data', (text) => (stderr = keep(stderr, text)));
     const timer = timeoutMs && setTimeout(() => child.kill('SIGKILL'), timeoutMs);
     child.on('error', (error) => {
       clearTimeout(timer);

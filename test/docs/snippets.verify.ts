@@ -74,7 +74,7 @@ function toProgram({ name, code }: Snippet): string {
   return `${GIVEN[name] ?? ''}\n${own}\nexport {};\n`;
 }
 
-// front-ends.test.ts compares the snippets of front-ends.md with the examples.
+// Another test compares the snippets of docs/front-ends.md with the examples.
 const guides = readdirSync('docs').filter((name) => /(?<!^front-ends)\.md$/.test(name));
 const snippets = ['README.md', ...guides.map((name) => `docs/${name}`)].flatMap(snippetsOf);
 
