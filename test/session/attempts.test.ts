@@ -148,6 +148,47 @@ describe('attempts', () => {
     includes(await session.start(runId, 1, 's', 10), { kind: 'execute', execution: 2 });
   });
 
+  it('a higher token withdraws exactly what the lower one wrote', async ({ session }) => {
+    const { runId } = await session.asked(server('s'));
+    await session.carryOut(runId, 1, 's', 1);
+    const before = await session.log();
+    const old = session.writer(runId, 2, 5);
+    await session.claim(old);
+    await session.say(old, 1, 'gone ');
+    await session.say(old, 2, 'too');
+    await session.claim(session.writer(runId, 2, 6));
+
+    const after = await session.log();
+    equal(after.slice(0, before.length), before);
+    equal(
+      after.slice(before.length).map(({ message, writer }) => [message.type, writer]),
+      [
+        ['step_discarded', ''],
+        ['stream_resync', ''],
+      ],
+    );
+    includes(await session.messages('stream_resync'), [
+      {
+        reason: 'crash_recovery',
+        stepCount: 1,
+        messageCount: 3,
+        checkpointId: `cpv1-${session.id}-s1-${runId.split(':')[1] ?? ''}`,
+      },
+    ]);
+    // A new entry never reuses a sequence.
+    await session.say(session.writer(runId, 2, 6), 1, 'new');
+    equal((await session.log()).at(-1)?.sequence, (before.at(-1)?.sequence ?? 0) + 5);
+  });
+
+  it('a lower token is refused, and so is what its writer writes', async ({ session }) => {
+    const { runId } = await session.newRun();
+    const [old, young] = [session.writer(runId, 1, 5), session.writer(runId, 1, 6)];
+    await session.claim(old);
+    await session.claim(young);
+    equal(await session.claim(old), { kind: 'fenced' });
+    equal(await session.commit(old), { kind: 'fenced' });
+  });
+
   it('a higher token keeps what the same step of an earlier turn wrote', async ({ session }) => {
     for (const [messageId, text] of [
       ['u1', 'first turn, '],

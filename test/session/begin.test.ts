@@ -16,6 +16,17 @@ const ANN = person('ann', { roles: ['approver'], personId: 'p-ann' });
 const OLGA = person('olga', { roles: ['operator'] });
 
 describe('begin', () => {
+  it('another owner, another tenant and another agent are refused', async ({ session }) => {
+    await session.begin({ tenant: 'acme' });
+    equal(await session.begin({ tenant: 'acme', owner: 'eve' }), { kind: 'foreign' });
+    equal(await session.begin({ tenant: 'other' }), { kind: 'foreign' });
+    equal(await session.begin(), { kind: 'foreign' });
+    equal(await session.begin({ tenant: 'acme', agent: 'x' }), {
+      kind: 'agent_mismatch',
+      agent: 'tester',
+    });
+  });
+
   it('a run that begins later waits, until it is claimed or stopped', async ({ session }) => {
     const startAt = Date.now() + 3_600_000;
     const begun = await session.begin({ startAt });

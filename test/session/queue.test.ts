@@ -53,6 +53,20 @@ describe('queue', () => {
     equal((await idsOf(store, session)).length, LIMITS.queueEntries);
   });
 
+  it('what waits is bounded by its bytes', async ({ store, session }) => {
+    await session.newRun('first');
+    const large = (id: string) => userMessage(id, 'x'.repeat(LIMITS.userMessageBytes / 2));
+    let count = 0;
+    for (;;) {
+      const sent = { messages: [large(`q${String(count)}`)], policy: 'queue' as const };
+      const { kind } = await session.begin(sent);
+      if (kind === 'queue_full') break;
+      count += 1;
+    }
+    equal((await store.queue.read(session.id)).length, count);
+    equal(count * LIMITS.userMessageBytes < 4 * LIMITS.queueBytes, true);
+  });
+
   it('the queue continues after every kind of end', async ({ session }) => {
     let { runId } = await session.newRun('u0');
     for (const [n, mode] of (['interrupt', 'abort'] as const).entries()) {

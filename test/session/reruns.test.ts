@@ -122,6 +122,20 @@ describe('resume run', () => {
     includes(await session.claim(session.writer(`${session.id}:2-n`, 1, 1)), { kind: 'claimed' });
   });
 
+  it('entries of earlier steps stay', async ({ session }) => {
+    const { runId, writer } = await session.speaking();
+    await session.say(writer, 1, 'early');
+    const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
+    await session.commit(writer, { calls: [server('c', { row })] });
+    const lost = session.writer(runId, 2, 1);
+    await session.claim(lost);
+    await session.say(lost, 1, 'gone');
+    await session.stop();
+    await session.end(runId, 'interrupted');
+    includes(await session.resume(), { run: { from: { step: 1 } } });
+    equal(textIn(await session.log()), 'early');
+  });
+
   it('calls that waited at the stop are settled, and the turn can be resumed repeatedly', async (setup) => {
     const { session } = setup;
     let { runId } = await session.newRun();

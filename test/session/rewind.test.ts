@@ -1,5 +1,5 @@
 import { equal, includes } from '../../store/conformance/assertions.js';
-import { approval, client, textIn } from '../../store/conformance/fixtures.js';
+import { approval, client, textIn, userMessage } from '../../store/conformance/fixtures.js';
 import {
   conclude,
   nameOf,
@@ -159,6 +159,84 @@ describe('rewind', () => {
     // Another request was faster.
     equal(await session.retry({ runId: `${session.id}:0-older` }), { kind: 'stale_run', runId });
     equal(await session.view(), before);
+  });
+
+  it('the session returns to a checkpoint with the state of that moment', async (setup) => {
+    const { store, session } = setup;
+    const run = await session.newRun('u1');
+    await session.save({ step: 0 }, 0);
+    await takeStep(session, run, 1);
+    await session.save({ step: 1 }, 1);
+    await takeStep(session, run, 2);
+    await session.save({ step: 2 }, 2);
+    await conclude(session, run, 3);
+    const { checkpoints } = await store.checkpoints.list(session.id);
+    const id = checkpoints.at(-1)?.id ?? '';
+    const before = await session.record();
+    const result = await session.rewindTo(id, { nonce: 'back' });
+    includes(result, {
+      kind: 'rewound',
+      run: { runId: `${session.id}:2-back`, turn: 1, messageId: 'msg-1', startSequence: 0 },
+    });
+    const record = await session.record();
+    includes(record, { runMode: 'from_checkpoint', runFromStep: 1, committedStep: 1 });
+    equal(record?.born === before?.born, false);
+    includes(await session.load(), { customState: { step: 1 }, version: 4 });
+    includes(await session.rows(), [
+      { role: 'user' },
+      { role: 'assistant', step: 1 },
+      { role: 'tool', output: 1 },
+    ]);
+    equal((await session.rows()).length, 3);
+    const log = await session.log();
+    equal(textIn(log).split('>').length, 2);
+    equal(log.filter(({ message }) => message.type === 'tool_end').length, 1);
+    includes(log.slice(-2), [
+      { message: { type: 'stream_resync', reason: 'rollback', stepCount: 1 } },
+      { message: { type: 'run_resumed', mode: 'from_checkpoint', fromStepCount: 1 } },
+    ]);
+    equal((log.at(-1)?.sequence ?? 0) > (before?.sequence ?? Infinity), true);
+    includes(await store.checkpoints.list(session.id), { checkpoints: [{ id }] });
+    if (result.kind !== 'rewound') throw new Error(result.kind);
+    // Steps continue after the checkpoint, within the same message.
+    includes(await session.claim(session.writer(result.run.runId, 2, 1)), {
+      kind: 'claimed',
+      rowCount: 3,
+      hasDroppedCalls: true,
+    });
+    await conclude(session, result.run, 2);
+    // A dropped checkpoint is not mistaken for the one in its place.
+    equal(await store.checkpoints.get(session.id, checkpoints[1]?.id ?? ''), null);
+    includes(await session.newRun('u2'), { messageId: 'msg-3', turn: 2 });
+  });
+
+  it('messages and calls that a rewind dropped are forgotten', async ({ session }) => {
+    await playTurn(session, 'u1');
+    const asked = await session.newRun('u2');
+    await session.ask(asked.runId, 1, [client('p', { deadlineMs: 0 })]);
+    await session.expire(asked.runId, 'p');
+    await conclude(session, asked, 2);
+    const ids = Array.from({ length: 320 }, (_, n) => `m${String(n)}`);
+    const begun = await session.begin({ messages: ids.map((id) => userMessage(id)) });
+    if (begun.kind !== 'begun') throw new Error(begun.kind);
+    await conclude(session, begun.run, 1);
+    equal(await session.accepted(['u1', ...ids]), ['u1', ...ids]);
+
+    const rewound = await session.retry({ messageId: 'u1' });
+    if (rewound.kind !== 'rewound') throw new Error(rewound.kind);
+    equal(await session.accepted(['u1', 'u2', ...ids]), ['u1']);
+    const already = { kind: 'already_completed' };
+    equal(await session.answer(asked.runId, 'p', { output: 'at last' }), already);
+    // The messages may be sent again and are queued like any others.
+    includes(await session.enqueue('m0'), { kind: 'queued' });
+    equal(await session.accepted(['m0', 'm1']), ['m0']);
+    equal(await session.enqueue('m0'), { kind: 'accepted' });
+    await conclude(session, rewound.run, 1);
+    includes(await session.beginNext(), { kind: 'begun' });
+    equal(
+      (await session.rows(2)).map((row) => row.role === 'user' && row.id),
+      ['m0'],
+    );
   });
 
   it('queued messages stay', async ({ session }) => {

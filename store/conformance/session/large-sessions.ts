@@ -1,65 +1,13 @@
 import { HelixError } from '../../../protocol/errors.js';
 import { equal, includes, refuses } from '../assertions.js';
-import { AGENT, client, server, textChunk, textIn, userMessage } from '../fixtures.js';
-import type { SessionDriver } from '../session-driver.js';
-import { conclude, playTurn } from './played-turns.js';
-import type { Case, Suite } from '../suite.js';
+import { AGENT, textChunk, textIn, userMessage } from '../fixtures.js';
+import { playTurn } from './played-turns.js';
+import type { Suite } from '../suite.js';
 import { childAt, grow } from '../tree.js';
-import type { Writer } from '../../contract/log.js';
 
 /** More entries than one request handles. */
 const ENTRIES = 9_000;
-const MESSAGES = 320;
 const SUB_AGENTS = 30;
-
-/** Writes ENTRIES words, with one of another writer in the middle. */
-async function sayMuch({ streamManager, session }: Case, writer: Writer): Promise<void> {
-  const beside = await streamManager.createWriter(session.id, session.id, AGENT);
-  const words = Array.from({ length: ENTRIES / 2 }, () => textChunk('gone'));
-  await streamManager.append(writer, 1, words);
-  await beside.write(textChunk('kept'));
-  await streamManager.append(writer, 2, words);
-}
-
-/** Ways to withdraw all entries of an attempt: the writer, and the withdrawing change. */
-const WITHDRAWN: {
-  of: string;
-  begin: (session: SessionDriver) => Promise<Writer>;
-  withdraw: (setup: Case, writer: Writer) => Promise<unknown>;
-}[] = [
-  {
-    of: 'a lost attempt at a step',
-    begin: async (session) => (await session.speaking()).writer,
-    withdraw: async ({ session }, writer) => {
-      await session.claim({ ...writer, token: 2 });
-      equal(await session.say(writer, 3, 'zombie'), { kind: 'fenced' });
-    },
-  },
-  {
-    of: 'a lost attempt at a call',
-    begin: async (session) => {
-      const { runId } = await session.asked(server('s', { idempotent: true }));
-      await session.start(runId, 1, 's', 1);
-      return session.callWriter(runId, 1, 's', 1);
-    },
-    withdraw: ({ session }, { runId }) => session.start(runId, 1, 's', 2),
-  },
-  {
-    of: 'an attempt whose provider failed',
-    begin: async (session) => (await session.speaking()).writer,
-    withdraw: ({ store }, writer) =>
-      store.steps.discard({ writer, failure: 1, reason: 'x', now: 1 }),
-  },
-  {
-    of: 'an unfinished step of a run that is resumed',
-    begin: async (session) => (await session.speaking()).writer,
-    withdraw: async ({ session }, { runId }) => {
-      await session.stop();
-      await session.end(runId, 'interrupted');
-      return session.resume();
-    },
-  },
-];
 
 /** Cases of work that takes several requests: it is either complete or not visibly begun. */
 export function largeSessionCases({ describe, it }: Suite): void {
@@ -69,6 +17,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
       const texts = Array.from({ length: 12 }, (_, n) => `${String(n)}${'x'.repeat(200_000)}`);
       const messages = texts.map((text, n) => userMessage(`u${String(n)}`, text));
       includes(await session.begin({ messages }), { kind: 'begun' });
+      await session.begin({ messages: [userMessage('q', 'y'.repeat(200_000))], policy: 'queue' });
       const pages: number[] = [];
       const meter = {
         take: (bytes: number) => {
@@ -78,10 +27,16 @@ export function largeSessionCases({ describe, it }: Suite): void {
       };
       const view = await store.sessions.view(session.id, meter);
       equal(view?.rows, await session.rows());
-      equal(pages.reduce((sum, bytes) => sum + bytes) > 2_400_000, true);
+      equal(pages.reduce((sum, bytes) => sum + bytes) > 2_600_000, true);
       equal(
         pages.every((bytes) => bytes < 1_000_000),
         true,
+      );
+      equal(await store.queue.read(session.id, meter), view?.queue);
+      // What waits is asked about too, alone and in a view.
+      equal(
+        [pages[0], pages.at(-1)].map((bytes = 0) => bytes > 200_000),
+        [true, true],
       );
       const excess = new HelixError('too_many_requests', 'enough');
       const enough = { take: () => Promise.reject(excess) };
@@ -103,16 +58,19 @@ export function largeSessionCases({ describe, it }: Suite): void {
       equal(await store.sessions.view(session.id, meter), undefined);
     });
 
-    for (const { of, begin, withdraw } of WITHDRAWN) {
-      it(`everything is withdrawn, and nothing else: of ${of}`, async (setup) => {
-        const { session } = setup;
-        const writer = await begin(session);
-        await sayMuch(setup, writer);
-        await withdraw(setup, writer);
-        equal(textIn(await session.log()), 'kept');
-        equal((await session.messages('stream_resync')).length <= 1, true);
-      });
-    }
+    it('everything that a lost attempt wrote is withdrawn, and nothing else', async (setup) => {
+      const { streamManager, session } = setup;
+      const { runId, writer } = await session.speaking();
+      const beside = await streamManager.createWriter(session.id, session.id, AGENT);
+      const words = Array.from({ length: ENTRIES / 2 }, () => textChunk('gone'));
+      await streamManager.append(writer, 1, words);
+      await beside.write(textChunk('kept'));
+      await streamManager.append(writer, 2, words);
+      await session.claim(session.writer(runId, 1, 2));
+      equal(await session.say(writer, 3, 'zombie'), { kind: 'fenced' });
+      equal(textIn(await session.log()), 'kept');
+      equal((await session.messages('stream_resync')).length, 1);
+    });
 
     it('an attempt that goes on writing is withdrawn as well', async (setup) => {
       const { streamManager, session } = setup;
@@ -134,81 +92,6 @@ export function largeSessionCases({ describe, it }: Suite): void {
       includes(await session.claim(session.writer(runId, 1, 2)), { kind: 'claimed' });
       equal(await goesOn, 'fenced');
       equal(textIn(await session.log()), '');
-    });
-
-    it('everything that a lost writer without a run wrote is withdrawn', async (setup) => {
-      const { streamManager, streamId } = setup;
-      const writer = await streamManager.createWriter(streamId, 'a', AGENT, { name: 'x' });
-      const words = Array.from({ length: ENTRIES }, () => writer.write(textChunk('gone')));
-      await Promise.all(words);
-      await streamManager.createWriter(streamId, 'a', AGENT, { name: 'x', attempt: 2 });
-      equal(textIn(await streamManager.read(streamId, 0, 10_000)), '');
-    });
-
-    it('entries of earlier steps stay', async (setup) => {
-      const { session } = setup;
-      const { runId, writer } = await session.speaking();
-      await session.say(writer, 1, 'early, ');
-      const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
-      await session.commit(writer, { calls: [server('c', { row })] });
-      const lost = session.writer(runId, 2, 1);
-      await session.claim(lost);
-      await sayMuch(setup, lost);
-      await session.stop();
-      await session.end(runId, 'interrupted');
-      includes(await session.resume(), { run: { from: { step: 1 } } });
-      equal(textIn(await session.log()), 'early, kept');
-    });
-
-    it('a large session is rewound completely', async ({ session, streamManager }) => {
-      await playTurn(session, 'u1');
-      const before = textIn(await session.log());
-      const { runId } = await session.newRun('u2');
-      const writer = session.writer(runId, 1, 1);
-      await session.claim(writer);
-      const words = Array.from({ length: ENTRIES }, () => textChunk('gone'));
-      await streamManager.append(writer, 1, words);
-      await session.commit(writer);
-      includes(await session.retry(), { kind: 'rewound', run: { turn: 2 } });
-      equal(textIn(await session.log()), before);
-    });
-
-    it('messages and calls that a rewind dropped are forgotten', async ({ session }) => {
-      await playTurn(session, 'u1');
-      const asked = await session.newRun('u2');
-      await session.ask(asked.runId, 1, [client('p', { deadlineMs: 0 })]);
-      await session.expire(asked.runId, 'p');
-      await conclude(session, asked, 2);
-      const ids = Array.from({ length: MESSAGES }, (_, n) => `m${String(n)}`);
-      const begun = await session.begin({ messages: ids.map((id) => userMessage(id)) });
-      if (begun.kind !== 'begun') throw new Error(begun.kind);
-      await conclude(session, begun.run, 1);
-      equal(await session.accepted(['u1', ...ids]), ['u1', ...ids]);
-
-      const rewound = await session.retry({ messageId: 'u1' });
-      if (rewound.kind !== 'rewound') throw new Error(rewound.kind);
-      equal(await session.accepted(['u1', 'u2', ...ids]), ['u1']);
-      const already = { kind: 'already_completed' };
-      equal(await session.answer(asked.runId, 'p', { output: 'at last' }), already);
-      // The messages may be sent again and are queued like any others.
-      includes(await session.enqueue('m0'), { kind: 'queued' });
-      equal(await session.accepted(['m0', 'm1']), ['m0']);
-      equal(await session.enqueue('m0'), { kind: 'accepted' });
-      await conclude(session, rewound.run, 1);
-      includes(await session.beginNext(), { kind: 'begun' });
-      equal(
-        (await session.rows(2)).map((row) => row.role === 'user' && row.id),
-        ['m0'],
-      );
-    });
-
-    it('a large stream is truncated completely', async ({ streamManager, streamId }) => {
-      const writer = await streamManager.createWriter(streamId, 'a', AGENT);
-      await writer.write(textChunk('kept', 1));
-      const words = Array.from({ length: ENTRIES }, () => writer.write(textChunk('gone', 2)));
-      await Promise.all(words);
-      equal(await streamManager.cleanupToStep(streamId, 1), ENTRIES);
-      equal(textIn(await streamManager.read(streamId, 0, 10_000)), 'kept');
     });
 
     it('a session is erased with all its sub-agents', async (setup) => {
