@@ -17,12 +17,14 @@ async function measureCost(
   work: () => Promise<void>,
 ): Promise<ProcessCost> {
   const meter = `http://127.0.0.1:${String(port)}`;
-  const read = async (): Promise<unknown> => (await fetch(meter)).json();
-  await read();
+  await (await fetch(meter, { method: 'POST' })).arrayBuffer();
   await writeFile(`/proc/${String(pid)}/clear_refs`, '5').catch(() => undefined);
   const before = await readMemory(pid, 'VmRSS');
   await work();
-  const { busyMs, delayMs } = (await read()) as Pick<ProcessCost, 'busyMs' | 'delayMs'>;
+  const { busyMs, delayMs } = (await (await fetch(meter)).json()) as Pick<
+    ProcessCost,
+    'busyMs' | 'delayMs'
+  >;
   return { busyMs, delayMs, grownMb: (await readMemory(pid, 'VmHWM')) - before };
 }
 

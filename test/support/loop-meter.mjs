@@ -19,19 +19,30 @@ function readCpuMs() {
 }
 
 const delay = monitorEventLoopDelay({ resolution: EVERY_MS });
-delay.enable();
-let last = readCpuMs();
+let timer;
+let last = 0;
 let longest = 0;
-setInterval(() => {
-  const now = readCpuMs();
-  longest = Math.max(longest, now - last);
-  last = now;
-}, EVERY_MS).unref();
 
-const server = createServer((_request, response) => {
-  response.end(JSON.stringify({ busyMs: longest, delayMs: delay.max / 1e6 }));
+function begin() {
+  last = readCpuMs();
   longest = 0;
   delay.reset();
+  delay.enable();
+  timer ??= setInterval(() => {
+    const now = readCpuMs();
+    longest = Math.max(longest, now - last);
+    last = now;
+  }, EVERY_MS).unref();
+}
+
+// The meter would cost an idle process most of its time, so it runs only between a POST and the next GET.
+const server = createServer(({ method }, response) => {
+  if (method === 'POST') begin();
+  response.end(JSON.stringify({ busyMs: longest, delayMs: delay.max / 1e6 }));
+  if (method === 'POST') return;
+  clearInterval(timer);
+  timer = undefined;
+  delay.disable();
 });
 server.unref();
 server.listen(0, '127.0.0.1', () => {

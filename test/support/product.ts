@@ -73,7 +73,7 @@ const UNLIMITED = {
   TEMPORAL_UI_URL: TEMPORAL_UI,
 };
 
-/** The API then says how long its event loop was blocked; see `large-bodies.test.ts`. */
+/** The API then measures on request how long its event loop is blocked; see `large-bodies.test.ts`. */
 const MEASURED = {
   NODE_OPTIONS: `--import ${fileURLToPath(new URL('loop-meter.mjs', import.meta.url))}`,
 };
