@@ -42,6 +42,18 @@ function withAnswers(message: UIMessage, answers: Record<string, boolean>): Post
   return { ...message, parts };
 }
 
+/** A copy of the conversation in which this call's part has changed. */
+const changed = (copy: PostedMessage[], toolCallId: string, change: object): PostedMessage[] =>
+  copy.map((message) => ({
+    ...message,
+    parts: message.parts?.map((part) =>
+      part['toolCallId'] === toolCallId ? { ...part, ...change } : part,
+    ),
+  }));
+
+const callStates = async ({ stateStore }: SnapshotDeps): Promise<unknown> =>
+  (await stateStore.sessions.view('s1'))?.openCalls.map(({ state }) => state);
+
 describe('answers (path 3)', () => {
   it('a part of a batch is stored and ends at once, so that the page can send the rest', async () => {
     const runtime = await startAsking();
@@ -65,12 +77,8 @@ describe('answers (path 3)', () => {
 
   it('one of another kind is refused, and those beside it count', async () => {
     const runtime = await startAsking();
-    const copy = (await answered(runtime, { c2: true })).map((message) => ({
-      ...message,
-      parts: message.parts?.map((part) =>
-        part['toolCallId'] === 'c1' ? { ...part, state: 'output-available', output: 'ok' } : part,
-      ),
-    }));
+    const given = { state: 'output-available', output: 'ok' };
+    const copy = changed(await answered(runtime, { c2: true }), 'c1', given);
     // The second time nothing is new, and the call still waits for its decision.
     for (const _time of [1, 2]) {
       const reply = await ask(runtime, copy);
@@ -79,10 +87,7 @@ describe('answers (path 3)', () => {
         { code: 'kind_mismatch' },
       ]);
       expect(reply.text).toContain('an approval takes');
-      const calls = (await runtime.stateStore.sessions.view('s1'))?.openCalls.map(
-        ({ state }) => state,
-      );
-      expect(calls).toEqual(['waiting', 'approved']);
+      expect(await callStates(runtime)).toEqual(['waiting', 'approved']);
     }
     // A message is answered whatever the copy of the conversation holds, and its page learns what did not count.
     const said = await ask(runtime, [...copy, user('u2')]);
@@ -95,21 +100,12 @@ describe('answers (path 3)', () => {
 
   it('one of an earlier run is refused beside one that is stored', async () => {
     const runtime = await startAsking();
-    const copy = (await answered(runtime, { c1: true, c2: true })).map((message) => ({
-      ...message,
-      parts: message.parts?.map((part) =>
-        part['toolCallId'] === 'c2'
-          ? { ...part, approval: { id: 's1:0-old::c2', approved: true } }
-          : part,
-      ),
-    }));
+    const old = { approval: { id: 's1:0-old::c2', approved: true } };
+    const copy = changed(await answered(runtime, { c1: true, c2: true }), 'c2', old);
     const reply = await ask(runtime, copy);
     expect(reply.status).toBe(200);
     expect(reply.text).toContain('"reason":"stale-run"');
-    const calls = (await runtime.stateStore.sessions.view('s1'))?.openCalls.map(
-      ({ state }) => state,
-    );
-    expect(calls).toEqual(['approved', 'waiting']);
+    expect(await callStates(runtime)).toEqual(['approved', 'waiting']);
   });
 
   it('one of an earlier run is refused beside the last answer', async () => {
@@ -221,12 +217,8 @@ describe('answers (path 3)', () => {
 
   it('an approval that an error cancels stays dynamic in what follows', async () => {
     const runtime = await startAsking();
-    const copy = (await answered(runtime, { c2: true })).map((message) => ({
-      ...message,
-      parts: message.parts?.map((part) =>
-        part['toolCallId'] === 'c1' ? { ...part, state: 'output-error', errorText: 'no' } : part,
-      ),
-    }));
+    const error = { state: 'output-error', errorText: 'no' };
+    const copy = changed(await answered(runtime, { c2: true }), 'c1', error);
     const events = parseFrames((await ask(runtime, copy)).text).map((frame) => frame.part);
     expect(events).toContainEqual({
       type: 'tool-output-error',

@@ -75,26 +75,21 @@ it('a notice is one mail to one person, with an id that stays and no header of o
 });
 
 it.each([
-  ['RCPT', '451 later', 'smtp_451'],
-  ['.', '452 no room', 'smtp_452'],
-  ['greeting', '554 under repair', 'smtp_554'],
-])('a mail server that refuses %s for now is asked again later', async (at, reply, code) => {
-  refusal = [at, reply];
-  await expect(send()).rejects.toMatchObject({ code, isFinal: false });
-});
-
-it.each([
-  ['RCPT', '550 no such person', 'smtp_550'],
-  ['MAIL', '553 not from you', 'smtp_553'],
-  ['.', '554 refused', 'smtp_554'],
-])('a mail server that refuses %s for good is not asked again', async (at, reply, code) => {
-  refusal = [at, reply];
-  await expect(send()).rejects.toMatchObject({
-    code,
-    isFinal: true,
-    message: `The mail server answered ${reply.slice(0, 3)}.`,
-  });
-});
+  ['RCPT', '451 later', false],
+  ['.', '452 no room', false],
+  ['greeting', '554 under repair', false],
+  ['RCPT', '550 no such person', true],
+  ['MAIL', '553 not from you', true],
+  ['.', '554 refused', true],
+])(
+  'of a mail server that refuses %s with %s, the refusal is final: %j',
+  async (at, reply, isFinal) => {
+    refusal = [at, reply];
+    const status = reply.slice(0, 3);
+    const message = `The mail server answered ${status}.`;
+    await expect(send()).rejects.toMatchObject({ code: `smtp_${status}`, isFinal, message });
+  },
+);
 
 it('a mail server that refuses the password is asked again later, perhaps with another', async () => {
   refusal = ['AUTH', '535 wrong password'];

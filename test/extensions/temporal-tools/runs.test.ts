@@ -150,6 +150,13 @@ const textOf = async (sessionId: string): Promise<string> =>
 const executionsOf = (runId: string): typeof executed =>
   executed.filter(([, , call]) => call.runId === runId);
 
+/** Has the agent call the tool; returns what was executed and what is stored when the run has completed. */
+async function call(agent: string, name: string): Promise<{ done: typeof executed; text: string }> {
+  const run = await runs.begin(runs.newSessionId(), agent, name);
+  expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+  return { done: executionsOf(run.runId), text: await textOf(run.sessionId) };
+}
+
 describe.each(agents.map(({ name }) => [name]))('a tool that is an activity: %s', (agent) => {
   it.concurrent(
     'it is executed once, when it is approved, with the checked input and its key',
@@ -171,10 +178,8 @@ describe.each(agents.map(({ name }) => [name]))('a tool that is an activity: %s'
   );
 
   it.concurrent('what it throws is the result, and it is not tried again', async () => {
-    const run = await runs.begin(runs.newSessionId(), agent, 'fail');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(executionsOf(run.runId)).toHaveLength(1);
-    const text = await textOf(run.sessionId);
+    const { done, text } = await call(agent, 'fail');
+    expect(done).toHaveLength(1);
     expect(text).toContain('"out of stock"');
     expect(text).not.toContain('10.0.0.7');
   });
@@ -199,23 +204,44 @@ it.concurrent(
 const [{ name: agent } = { name: '' }] = agents;
 
 describe('work of a tool that Temporal executes', () => {
-  it.concurrent('an activity that does not report in time may have had its effect', async () => {
-    const run = await runs.begin(runs.newSessionId(), agent, 'hang');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(executionsOf(run.runId)).toHaveLength(1);
-    expect(await textOf(run.sessionId)).toContain('tool_outcome_unknown');
+  it.concurrent.each([
+    [
+      'an activity that does not report in time may have had its effect',
+      'hang',
+      1,
+      'outcome_unknown',
+    ],
+    ['an input that Temporal cannot carry fails immediately', 'big', 0, 'could not be started'],
+    ['that no worker took it is known', 'untaken', 0, 'No worker took'],
+    ['what a Nexus operation throws is the result', 'refuse', 0, 'no such customer'],
+    ['a Nexus operation executes a call', 'rate', 0, 'A for o1'],
+  ])('%s', async (_, name, executions, result) => {
+    const { done, text } = await call(agent, name);
+    expect(done).toHaveLength(executions);
+    expect(text).toContain(result);
   });
 
-  it.concurrent('a stop cancels what it has started', async () => {
+  const begun = async () => {
     const run = await runs.begin(runs.newSessionId(), agent, 'wait');
-    const { runId, sessionId } = run;
     const [, , { toolCallId }] = await until('it is executed', () =>
-      Promise.resolve(executionsOf(runId)[0]),
+      Promise.resolve(executionsOf(run.runId)[0]),
     );
-    await runs.executor.stop(sessionId, { mode: 'interrupt', by: 'ann' });
-    const handle = runs.client.workflow.getHandle(toolWorkflowIdOf(runId, toolCallId));
+    const id = toolWorkflowIdOf(run.runId, toolCallId);
+    return { run, handle: runs.client.workflow.getHandle(id) };
+  };
+
+  it.concurrent('a stop cancels what it has started', async () => {
+    const { run, handle } = await begun();
+    await runs.executor.stop(run.sessionId, { mode: 'interrupt', by: 'ann' });
     await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-    await runs.untilStatus(sessionId, 'interrupted');
+    await runs.untilStatus(run.sessionId, 'interrupted');
+  });
+
+  it.concurrent('work that an operator ends may have had its effect', async () => {
+    const { run, handle } = await begun();
+    await handle.terminate('not mine');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(await textOf(run.sessionId)).toContain('tool_outcome_unknown');
   });
 
   const input = { orderId: 'o2' };
@@ -267,51 +293,10 @@ describe('work of a tool that Temporal executes', () => {
     await expect(asking).rejects.toMatchObject({ code });
   });
 
-  it.concurrent('an input that Temporal cannot carry fails immediately', async () => {
-    const run = await runs.begin(runs.newSessionId(), agent, 'big');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await textOf(run.sessionId)).toContain('could not be started');
-  });
-
-  it.concurrent('that no worker took it is known', async () => {
-    const run = await runs.begin(runs.newSessionId(), agent, 'untaken');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await textOf(run.sessionId)).toContain('No worker took');
-  });
-
   it.concurrent('a tool executes one activity', async () => {
-    const run = await runs.begin(runs.newSessionId(), agent, 'both');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(executionsOf(run.runId).map(([name]) => name)).toEqual(['ship']);
-    const text = await textOf(run.sessionId);
+    const { done, text } = await call(agent, 'both');
+    expect(done.map(([name]) => name)).toEqual(['ship']);
     expect(text).toContain('{"shipped":"o1"}');
     expect(text).toContain('was not started');
-  });
-
-  const begun = async () => {
-    const run = await runs.begin(runs.newSessionId(), agent, 'wait');
-    const [, , { toolCallId }] = await until('it is executed', () =>
-      Promise.resolve(executionsOf(run.runId)[0]),
-    );
-    return { run, workflowId: toolWorkflowIdOf(run.runId, toolCallId) };
-  };
-
-  it.concurrent('work that an operator ends may have had its effect', async () => {
-    const { run, workflowId } = await begun();
-    await runs.client.workflow.getHandle(workflowId).terminate('not mine');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await textOf(run.sessionId)).toContain('tool_outcome_unknown');
-  });
-
-  it.concurrent('what a Nexus operation throws is the result', async () => {
-    const run = await runs.begin(runs.newSessionId(), agent, 'refuse');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await textOf(run.sessionId)).toContain('no such customer');
-  });
-
-  it.concurrent('a Nexus operation executes a call', async () => {
-    const run = await runs.begin(runs.newSessionId(), agent, 'rate');
-    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-    expect(await textOf(run.sessionId)).toContain('A for o1');
   });
 });
