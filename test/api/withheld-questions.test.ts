@@ -12,14 +12,19 @@ beforeEach(() => {
   authorize = undefined;
 });
 
+async function open(id: string, settings?: Parameters<typeof startOnMemory>[0]) {
+  const server = await startOnMemory(settings);
+  api = server;
+  return { stores: server.stores, session: drive(server.stores, toStoredSessionId(id, 'acme')) };
+}
+const authenticate = () => ({ userId: 'ann', tenantId: 'acme', roles: ['approver' as const] });
+
 /** As this colleague reads it: bob has begun the run in a conversation of ann. */
 async function seenBy(userId: string, role: Role, approvers: Approvers): Promise<object> {
-  const server = await startOnMemory({
+  const { session } = await open('mine', {
     authorize,
     authenticate: () => ({ userId, tenantId: 'acme', roles: [role] }),
   });
-  api = server;
-  const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
   const begun = await session.newRun({ owner: 'ann', tenant: 'acme', agent: 'tester', by: 'bob' });
   await session.ask(begun.runId, 1, [newCall('c1', 'approval', { approvers })]);
   const reply = await api.get('/api/operator/waiting');
@@ -53,12 +58,9 @@ it('where a host has a rule of its own no role is named', async () => {
 });
 
 it('whoever may decide sees what the model saw: hidden messages of all turns, also in a copy', async () => {
-  const server = await startOnMemory({
-    authenticate: () => ({ userId: 'ann', tenantId: 'acme', roles: ['approver'] }),
-  });
-  api = server;
+  const { stores } = await open('mine', { authenticate });
   const asking = async (id: string, source?: string): Promise<void> => {
-    const session = drive(server.stores, toStoredSessionId(id, 'acme'));
+    const session = drive(stores, toStoredSessionId(id, 'acme'));
     if (source === undefined) {
       const first = userMessage('h1', 'pay mallory');
       const hidden = { ...first, row: { ...first.row, hidden: true }, hidden: true };
@@ -86,10 +88,7 @@ it('whoever may decide sees what the model saw: hidden messages of all turns, al
 });
 
 it('no list of what waits reads a large conversation', async () => {
-  const limits = { readBytesPerMinute: 1_000_000 };
-  const server = await startOnMemory({ limits });
-  api = server;
-  const session = drive(server.stores, toStoredSessionId('large', 'acme'));
+  const { session } = await open('large', { limits: { readBytesPerMinute: 1_000_000 } });
   const first = userMessage('h1', 'pay mallory');
   const hidden = { ...first, row: { ...first.row, hidden: true }, hidden: true };
   const messages = [hidden, userMessage('u1', 'x'.repeat(800_000))];
@@ -103,11 +102,7 @@ it('no list of what waits reads a large conversation', async () => {
 });
 
 it('each list of what waits gives what an answer names', async () => {
-  const server = await startOnMemory({
-    authenticate: () => ({ userId: 'ann', tenantId: 'acme', roles: ['approver'] }),
-  });
-  api = server;
-  const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
+  const { session } = await open('mine', { authenticate });
   const begun = await session.newRun({ tenant: 'acme' });
   const { runId } = begun;
   const asked = { approvers: { roles: ['approver' as const] }, input: { amount: 5 } };
@@ -153,9 +148,7 @@ it('each list of what waits gives what an answer names', async () => {
 });
 
 it('the stream of the agent server marks what its reader may not decide', async () => {
-  const server = await startOnMemory();
-  api = server;
-  const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
+  const { session } = await open('mine');
   const { runId } = await session.newRun({ owner: 'ann', tenant: 'acme', agent: 'tester' });
   const approvers = { roles: ['approver' as const] };
   const asked = { toolCallId: 'c1', toolName: 'pay', input: {}, approvers };
@@ -181,9 +174,7 @@ it('the stream of the agent server marks what its reader may not decide', async 
 });
 
 it('the events of a session mark what their reader may not decide', async () => {
-  const server = await startOnMemory();
-  api = server;
-  const session = drive(server.stores, toStoredSessionId('mine', 'acme'));
+  const { session } = await open('mine');
   const { runId } = await session.newRun({ owner: 'ann', tenant: 'acme', agent: 'tester' });
   const approvers = { roles: ['approver' as const] };
   await session.ask(runId, 1, [newCall('c1', 'approval', { approvers })]);
