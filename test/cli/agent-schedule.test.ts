@@ -1,5 +1,5 @@
 import { OperatorScheduleBody } from '../../protocol/schedules.js';
-import { runCli } from './fake-cli.js';
+import { runRecorded } from './fake-cli.js';
 
 const SCHEDULE = {
   name: 'daily',
@@ -18,22 +18,12 @@ const SCHEDULE = {
 const FIRING = { at: 0, workflowId: 'w', status: 'refused', code: 'agent_not_found' };
 const FOUND = { ...SCHEDULE, message: 'hi', counts: { fired: 7, skipped: 0, missed: 0 } };
 
-/** Runs the command; returns its requests and its output. */
-async function runAgent(...args: string[]): Promise<{ asked: unknown[][]; printed: string }> {
-  const asked: unknown[][] = [];
-  const answer =
-    (method: string, reply: object) =>
-    (...call: unknown[]): Promise<unknown> => {
-      asked.push([method, ...call]);
-      return Promise.resolve(reply);
-    };
-  const { printed } = await runCli(['agent', ...args], {
-    get: answer('get', { ...FOUND, firings: [FIRING] }),
-    post: answer('post', { ...SCHEDULE, result: 'paused', runId: 'r1' }),
-    delete: answer('delete', {}),
+const runAgent = (...args: string[]): ReturnType<typeof runRecorded> =>
+  runRecorded(['agent', ...args], {
+    get: { ...FOUND, firings: [FIRING] },
+    post: { ...SCHEDULE, result: 'paused', runId: 'r1' },
+    delete: {},
   });
-  return { asked, printed };
-}
 
 const run = (...args: string[]): ReturnType<typeof runAgent> => runAgent('schedule', ...args);
 
@@ -49,7 +39,7 @@ it('what is created is what the API takes', async () => {
   const { asked } = await run('create', 'daily', 'tester', 'hi', ...options, '--when-busy', 'wait');
   const [[, path, body] = []] = asked;
   expect(path).toBe('/api/operator/schedules');
-  expect(OperatorScheduleBody.parse(JSON.parse(JSON.stringify(body)))).toEqual({
+  expect(OperatorScheduleBody.parse(body)).toEqual({
     name: 'daily',
     agent: 'tester',
     message: 'hi',

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { PassThrough, Readable } from 'node:stream';
 import { createApiClient } from '../../cli/api/client.js';
 import { readPages } from '../../cli/api/pages.js';
-import { confirm } from '../../cli/terminal.js';
+import { confirm, createTerminal } from '../../cli/terminal.js';
 import type { CliFailure } from '../../cli/failure.js';
 import { toolsFor } from '../../cli/mcp/tools.js';
 import { parseCall } from '../../cli/commands/approval/calls.js';
@@ -13,6 +14,7 @@ import {
   parseUrl,
   readJson,
 } from '../../cli/parse-values.js';
+import { runCommand } from '../support/command-line.js';
 import { listen, type Listening } from '../support/listen.js';
 
 let server: Listening;
@@ -139,6 +141,19 @@ describe('the client of the API', () => {
     expect({ requests, waits, keys: keys.size }).toEqual({ requests: 2, waits: 1, keys: 1 });
   });
 
+  it.each([
+    ['for ever is waited for a few times', '0.001', 5],
+    ['for more than a minute is not waited for', '61', 1],
+  ])('a limit that lasts %s', async (_, wait, tries) => {
+    let requests = 0;
+    const api = await connect((_request, response) => {
+      requests += 1;
+      response.writeHead(429, { 'retry-after': wait }).end('{"error":"No.","code":"limited"}');
+    });
+    expect(await failureOf(api.get('/x'))).toMatchObject({ exitCode: 1, code: 'limited' });
+    expect(requests).toBe(tries);
+  });
+
   it('the last line of a download counts also without an end', async () => {
     const api = await connect((_, response) => response.end('{"a":1}\n{"b":2}'));
     const lines: string[] = [];
@@ -173,6 +188,39 @@ it('a list is read page by page, and no further than needed', async () => {
     { limit: 50, cursor: '100' },
   ]);
   expect(isMore).toBe(true);
+});
+
+describe('the settings of the command line', () => {
+  it('the token of a file is sent without its line break, and a wait is said in seconds', async () => {
+    const tokens: (string | undefined)[] = [];
+    await connect(({ headers }, response) => {
+      tokens.push(headers.authorization);
+      if (tokens.length === 1) response.writeHead(429, { 'retry-after': '0.5' });
+      response.end('{"workers":[]}');
+    });
+    const env = { HELIX_URL: ` ${server.url}/ `, HELIX_TOKEN: 't\n' };
+    const { code, stderr } = await runCommand(['worker', 'list'], { env });
+    expect([code, tokens]).toEqual([0, ['Bearer t', 'Bearer t']]);
+    expect(stderr).toContain('The server asks to wait 0.5 s.');
+  });
+
+  it('an address with a password is refused without showing it', async () => {
+    const env = { HELIX_URL: 'http://ann:secret@host.test' };
+    const { code, stderr } = await runCommand(['worker', 'list'], { env });
+    expect([code, stderr]).toEqual([64, expect.stringMatching(/^(?!.*secret)HELIX_URL must be/)]);
+  });
+
+  it.each([
+    ['y\n', true],
+    ['Yes\n', true],
+    ['\n', false],
+    ['no\n', false],
+    ['', false],
+  ])('the answer %j to a question is a yes: %s', async (typed, isYes) => {
+    const stdin = Readable.from([Buffer.from(typed)]);
+    const streams = { stdin, stdout: new PassThrough(), stderr: new PassThrough() };
+    expect(await createTerminal(streams as never, {}).ask('Really?')).toBe(isYes);
+  });
 });
 
 describe('a change that has to be agreed to', () => {

@@ -10,6 +10,7 @@ export interface FakeApi {
   get?: Answer | undefined;
   post?: Answer | undefined;
   delete?: Answer | undefined;
+  lines?: ((path: string, call?: object) => AsyncGenerator<string, void>) | undefined;
 }
 
 /** What a command has printed, and how it ended. */
@@ -51,4 +52,36 @@ export async function runCli(
   } as unknown as Cli;
   await createProgram(cli, { version: '0' }).parseAsync([...args], { from: 'user' });
   return { printed: printed.join('\n'), noted, exitCode };
+}
+
+/** A request of a command: the method, the path, and the query or the body without absent members. */
+export type Asked = [method: string, path: string, sent?: unknown];
+
+/** Runs the command line against an API with these replies; also returns its requests. */
+export async function runRecorded(
+  args: readonly string[],
+  replies: { get: object; post: object; delete: object },
+): Promise<Ended & { asked: Asked[] }> {
+  const asked: Asked[] = [];
+  const note = (method: string, path: string, sent: object | undefined): void => {
+    const { query = sent } = (sent ?? {}) as { query?: object };
+    const plain = query && (JSON.parse(JSON.stringify(query)) as unknown);
+    asked.push(plain === undefined ? [method, path] : [method, path, plain]);
+  };
+  const answer =
+    (method: 'get' | 'post' | 'delete') =>
+    (path: string, sent?: object): Promise<unknown> => {
+      note(method, path, sent);
+      return Promise.resolve(replies[method]);
+    };
+  const ended = await runCli(args, {
+    get: answer('get'),
+    post: answer('post'),
+    delete: answer('delete'),
+    lines: async function* (path, sent) {
+      note('lines', path, sent);
+      yield await Promise.resolve('{}');
+    },
+  });
+  return { ...ended, asked };
 }

@@ -52,6 +52,12 @@ describe('results', () => {
     expect(printed).toEqual(['ID    AT\na     1m ago\nlong  0ms ago']);
   });
 
+  it('times of a table are shown as --time-format says', async () => {
+    const { output, printed } = open({ timeFormat: 'raw' });
+    await output.one(THINGS, { id: 'a', at: 40_000 });
+    expect(printed).toEqual(['ID  a\nAT  40000']);
+  });
+
   it('columns stand below each other, whatever colours and wide letters are in them', () => {
     const rows = [
       ['\u001b[31mred\u001b[39m', 'x'],
@@ -132,26 +138,28 @@ describe('colours', () => {
   it('are for terminals only, and NO_COLOR turns them off', () => {
     expect(style(true, {})).toBe('\u001b[31mx\u001b[39m');
     expect(style(true, { NO_COLOR: '1' })).toBe('x');
+    expect(style(true, { TERM: 'dumb' })).toBe('x');
     expect(style(false, {})).toBe('x');
   });
 });
 
 describe('texts of strangers', () => {
-  const EVIL = 'pay 5\u001b[2K\u001b[1A\u009b31m\u202e05 yap\r\nok';
+  const EVIL = 'pay 5\u001b[2K\u001b[1A\u009b31m\u202e05 yap\u2067\r\nok';
 
   it('a text is shown as one line that the terminal does not obey', () =>
-    expect(shownText(EVIL)).toBe('pay 5\\u001b[2K\\u001b[1A\\u009b31m\\u202e05 yap ok'));
+    expect(shownText(EVIL)).toBe('pay 5\\u001b[2K\\u001b[1A\\u009b31m\\u202e05 yap\\u2067 ok'));
 
   it('JSON is shown so as well, and means the same', () => {
     const value = { [EVIL]: EVIL };
     // oxlint-disable-next-line no-control-regex -- These are looked for.
-    expect(shownJson(value, 2)).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+    const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2067]/;
+    expect(shownJson(value, 2)).not.toMatch(obeyed);
     expect(JSON.parse(shownJson(value, 2))).toEqual(value);
   });
 
   it('spreadsheets compute nothing of them', () => {
-    expect(csvLine(['=1+1', '@SUM(A1)', -5, 'a,"b"', undefined, { a: 1 }])).toBe(
-      `'=1+1,'@SUM(A1),-5,"a,""b""",,"{""a"":1}"`,
+    expect(csvLine(['=1+1', '+1', '-1', '@SUM(A1)', -5, 'a,"b"', undefined, { a: 1 }])).toBe(
+      `'=1+1,'+1,'-1,'@SUM(A1),-5,"a,""b""",,"{""a"":1}"`,
     );
     expect(csvLine([EVIL])).not.toContain('\u001b');
   });

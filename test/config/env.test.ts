@@ -1,4 +1,4 @@
-import { readAuditTtl, ConfigError, parseEnv } from '../../config/env.js';
+import { consoleUrlOf, readAuditTtl, ConfigError, parseEnv } from '../../config/env.js';
 import { TIMES } from '../../protocol/limits.js';
 
 describe('parseEnv', () => {
@@ -112,6 +112,10 @@ describe('parseEnv', () => {
     ['CORS_ORIGINS', 'https://a.test,https://b.test/app'],
     ['MAX_REQUESTS_PER_MINUTE', '-1'],
     ['MAX_OPEN_STREAMS', 'many'],
+    ['MODEL_SLOTS', '0'],
+    ['AUDIT_KEY', 'k'.repeat(31)],
+    ['AUDIT_KEY', `${'k'.repeat(32)},short`],
+    ['NOTIFY_RETRY_FOR', '15'],
     ['QUOTA_RUNS', '0'],
     ['QUOTA_MB', '1.5'],
     ['BUDGET_USER_DAY_USD', '0'],
@@ -149,6 +153,15 @@ describe('parseEnv', () => {
     expect(parseEnv({ TRUSTED_PROXIES: '10.0.0.1' }).TRUSTED_PROXIES).toEqual(['10.0.0.1']);
   });
 
+  it.each([
+    ['90s', 90_000],
+    ['15m', 900_000],
+    ['4h', 14_400_000],
+    ['3d', 259_200_000],
+  ])('the time %s is %d ms', (NOTIFY_RETRY_FOR, ms) => {
+    expect(parseEnv({ NOTIFY_RETRY_FOR }).NOTIFY_RETRY_FOR).toBe(ms);
+  });
+
   it('parseEnv replaces single times', () => {
     const { HELIX_TIMES } = parseEnv({ HELIX_TIMES: '{"patientMs":500}' });
     expect(HELIX_TIMES).toEqual({ ...TIMES, patientMs: 500 });
@@ -166,6 +179,13 @@ describe('parseEnv', () => {
     expect(['acme', 'a=b', 'rival', 'constructor', undefined].map(ttlOf)).toEqual([
       0, 5, 60, 60, 60,
     ]);
+  });
+
+  it("a run's address of operators is below the public one", () => {
+    expect(consoleUrlOf('https://a.test')?.('s', 's:1/a')).toBe(
+      'https://a.test/console/runs/s%3A1%2Fa',
+    );
+    expect(consoleUrlOf(undefined)).toBeUndefined();
   });
 
   it('parseEnv names every wrong variable', () => {

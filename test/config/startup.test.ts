@@ -1,5 +1,7 @@
 import { EventEmitter } from 'node:events';
-import { closeOnSignal, withoutSecrets } from '../../config/startup.js';
+import { createCollectorLines } from '../../config/collector-lines.js';
+import { closeOnSignal, endWithParent, withoutSecrets } from '../../config/startup.js';
+import { until } from '../support/until.js';
 
 describe('an address that is shown', () => {
   it('a printed address has neither user nor password', () => {
@@ -22,7 +24,9 @@ describe('a process that is told to end', () => {
 
   it.each([
     ['SIGTERM', undefined, () => Promise.resolve(), 0],
+    ['SIGHUP', undefined, () => Promise.resolve(), 0],
     ['uncaughtException', new Error('odd'), () => Promise.resolve(), 1],
+    ['unhandledRejection', new Error('odd'), () => Promise.resolve(), 1],
     ['SIGINT', undefined, () => Promise.reject(new Error('no')), 1],
   ])('by %s closes what it has open, and ends', async (event, error, close, code) => {
     const given: unknown[] = [];
@@ -35,6 +39,13 @@ describe('a process that is told to end', () => {
     expect([given, codes]).toEqual([[error], [code]]);
   });
 
+  it('ends although something does not close in time', async () => {
+    const { proc, codes } = open(() => new Promise(() => undefined));
+    proc.emit('SIGTERM');
+    await until('it has ended', () => codes.length > 0);
+    expect(codes).toEqual([1]);
+  });
+
   it('twice, ends at once', () => {
     const { proc, codes } = open(() => new Promise(() => undefined));
     proc.emit('SIGINT');
@@ -42,4 +53,31 @@ describe('a process that is told to end', () => {
     proc.emit('SIGINT');
     expect(codes).toContain(1);
   });
+});
+
+it('a process asks itself to end when its parent is gone', () => {
+  const signals: unknown[] = [];
+  const kill = (pid: number, signal: string) => signals.push([pid, signal]);
+  const proc = Object.assign(new EventEmitter(), { pid: 7, kill, send: () => true });
+  endWithParent(proc as never);
+  proc.emit('disconnect');
+  expect(signals).toEqual([[7, 'SIGTERM']]);
+});
+
+it('a collector that was away says for how many seconds', () => {
+  jest.useFakeTimers();
+  try {
+    const said: object[] = [];
+    const note = (fields: object) => said.push(fields);
+    const about = { what: 'spans', setting: 'S', url: 'http://there:4318' };
+    const { away, back } = createCollectorLines({ info: note, warn: note }, about);
+    away('refused');
+    away('refused');
+    jest.advanceTimersByTime(90_000);
+    back();
+    back();
+    expect(said).toEqual([{ cause: 'refused' }, { awaySeconds: 90 }]);
+  } finally {
+    jest.useRealTimers();
+  }
 });
