@@ -1,6 +1,6 @@
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { createSignIn, json, outcome, signToken } from '../support/people.js';
-import { useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 import { startBrowser, type Browser, type Kit } from './browser.js';
@@ -13,7 +13,7 @@ import { parseParts } from './wire-parts.js';
 
 const STRICTEST = ['6.0.0', '7.0.0'];
 const KITS: Kit[] = ['stock', 'no-cookies', 'resumable', 'agent-server'];
-const product = useProduct('accounts');
+const product = useLocalProduct({ hasAccounts: true });
 const signIn = createSignIn(() => product.url);
 const browsers = new Map<string, Browser>();
 const outcomes = new Map<string, Promise<void>>();

@@ -1,5 +1,5 @@
 import { checkCommonKeys } from '../ai-sdk/common-keys.js';
-import { useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { startBrowser, type Browser } from './browser.js';
 import { clients, PLAYS_ALL, type Client } from './clients.js';
 import { castOf, titleOf, type Scenario } from './scenario.js';
@@ -12,7 +12,8 @@ import { replies } from './scenarios/replies.js';
 import { openStage } from './stage.js';
 import { parseParts } from './wire-parts.js';
 
-// Real clients against the real product. Each plays in a conversation of its own.
+// Real clients against a real API, in whose process the runs are carried out: how they are carried out makes no
+// difference to clients. Each plays in a conversation of its own.
 
 /** Number of plays in progress at a time: they mostly wait for output. */
 const TOGETHER = 6;
@@ -22,7 +23,7 @@ const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];
 /** The schemas of these versions refuse every unknown key. */
 const STRICTEST = ['6.0.0', '7.0.0'];
 
-const product = useProduct();
+const product = useLocalProduct();
 const browsers = new Map<Client, Browser>();
 
 const KITS = [...new Set(SCENARIOS.map(({ kit }) => kit))];

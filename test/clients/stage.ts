@@ -3,12 +3,13 @@ import { HEADERS } from '../../protocol/ids.js';
 import { loadSnapshot, type Snapshot } from '../support/chat-client.js';
 import { expectAlternating, toComparable } from '../support/compare-messages.js';
 import { postJson } from '../support/post-json.js';
-import { newSessionId, type Product } from '../support/product.js';
+import type { LocalProduct } from '../support/local-product.js';
+import { newSessionId } from '../support/product.js';
 import type { Browser, Kit, LoggedRequest, MountOptions } from './browser.js';
 import { toTab, type Tab } from './tab.js';
 
 /** Parts of the product that scenarios use. */
-export type StagedProduct = Pick<Product, 'url' | 'redis'>;
+export type StagedProduct = Pick<LocalProduct, 'url' | 'stores' | 'chargesOf'>;
 
 /** One conversation with one client version. */
 export interface Stage {
@@ -25,7 +26,9 @@ export interface Stage {
   stop: () => Promise<void>;
   post: (path: string, body?: object) => Promise<number>;
   /** Counts real executions of `charge` by call. */
-  countCharges: () => Promise<Record<string, number>>;
+  countCharges: () => Record<string, number>;
+  /** Reads the stream's status from the record, since reading a snapshot counts as the newest one. */
+  storedStream: () => Promise<string | undefined>;
   /**
    * Expects the tab to rest after these POSTs and errors and to show what is stored, with one
    * message per side and turn.
@@ -85,13 +88,8 @@ export function openStage(
     stop: async () => {
       expect(await stage.post('stop')).toBe(202);
     },
-    countCharges: async () => {
-      const all = Object.entries(await product.redis.hgetall('lab:charges'));
-      const own = all.filter(([key]) => key.startsWith(`${sessionId}:`));
-      return Object.fromEntries(
-        own.map(([key, count]) => [key.slice(key.lastIndexOf('/') + 1), Number(count)]),
-      );
-    },
+    countCharges: () => product.chargesOf(`${sessionId}:`),
+    storedStream: async () => (await product.stores.store.sessions.read(sessionId))?.stream,
     expectRight: async (tab, { posts, errors = [] }) => {
       await tab.untilRests();
       const { messages } = await stage.stored();

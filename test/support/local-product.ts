@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
 import { createExampleAgents } from '../../examples/index.js';
 import { allExtensions } from '../../extensions/index.js';
@@ -5,10 +6,14 @@ import {
   createInProcessExecutor,
   type InProcessOptions,
 } from '../../extensions/one-process/index.js';
+import { createJwtAuthenticator } from '../../extensions/jwt/index.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { startApi, type ApiServer } from '../api/api-server.js';
 import { countsOf } from './lab-calls.js';
+import { TOKENS } from './people.js';
 import { lateBound } from './test-stores.js';
+
+const WEB_ROOT = fileURLToPath(new URL('../../dist/web', import.meta.url));
 
 type Stores = InProcessOptions['stores'];
 
@@ -24,6 +29,8 @@ interface LocalOptions {
   /** Default: stores in memory. */
   openStores?: () => Promise<Stores>;
   defaultAgent?: string;
+  /** True: callers have tokens; see `people.ts`. Default: all are one anonymous user. */
+  hasAccounts?: boolean;
 }
 
 /** Keeps an API with agents up, whose runs this process carries out without Temporal. */
@@ -31,6 +38,7 @@ export function useLocalProduct({
   agents: own,
   openStores = () => Promise.resolve(createMemoryStores()),
   defaultAgent = own?.[0]?.name ?? 'support',
+  hasAccounts = false,
 }: LocalOptions = {}): LocalProduct {
   let product: LocalProduct | undefined;
   beforeAll(async () => {
@@ -55,6 +63,9 @@ export function useLocalProduct({
       streamManager: stores.streamManager,
       agents,
       defaultAgent,
+      webRoot: WEB_ROOT,
+      allowUnauthenticated: !hasAccounts,
+      ...(hasAccounts && { authenticate: createJwtAuthenticator(TOKENS) }),
     });
     product = { url, logged, stores, chargesOf: (runs) => countsOf(charges, runs) };
   });

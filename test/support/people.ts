@@ -2,6 +2,13 @@ import { SignJWT } from 'jose';
 
 export const SECRET = 'a secret of thirty-two bytes, at least';
 
+/** How an API in the test's own process reads tokens of `signToken`. */
+export const TOKENS = {
+  secret: SECRET,
+  rolesClaim: 'realm_access.roles',
+  tenantsClaim: 'helps',
+};
+
 export interface Person {
   get: (path: string) => Promise<Response>;
   post: (path: string, body?: object) => Promise<Response>;

@@ -4,7 +4,6 @@ import { scenario, type Play, type Scenario } from '../scenario.js';
 import { expectSame, type Stage } from '../stage.js';
 import type { Tab } from '../tab.js';
 import { addsReplayAfterDrop, addsReplayToCopy, reconnectsWhenShown } from '../versions.js';
-import { storedRecord } from '../../support/stored-record.js';
 
 const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(4);
 const slowly = { say: LONG, deltas: 30, everyMs: 30 };
@@ -131,9 +130,7 @@ export const connections: Scenario[] = [
     const before = tab.view.messages;
     await stage.stop();
     // The session remembers each page that saw an active turn, so no page may read now.
-    const { sessionId, product } = stage;
-    const read = () => storedRecord(product.redis, sessionId);
-    await until('the end', async () => (await read())?.stream === 'ended');
+    await until('the end', async () => (await stage.storedStream()) === 'ended');
     await tab.act('resumeStream');
     await tab.untilShown('the answer', () => tab.view.requests.at(-1)?.status === 204);
     await tab.untilRests();
@@ -186,7 +183,7 @@ export const connections: Scenario[] = [
     await tab.act('sendMessage');
     await tab.untilShown('all', () => tab.reply() === LONG);
     await stage.expectRight(tab, { posts: 3, errors });
-    expect(await stage.countCharges()).toEqual({ c1: 1 });
+    expect(stage.countCharges()).toEqual({ c1: 1 });
   }),
 
   scenario('drop of what follows a result in the middle, sent again', async (stage) => {
@@ -200,7 +197,7 @@ export const connections: Scenario[] = [
   scenario('drop of what follows an answer in the middle, sent again', async (stage) => {
     const tab = await dropInTheMiddle(stage, charge('c1'), (open) => open.decide('c1', true));
     await expectRefused(stage, tab);
-    expect(await stage.countCharges()).toEqual({ c1: 1 });
+    expect(stage.countCharges()).toEqual({ c1: 1 });
   }),
 
   scenario('a reply that is withdrawn', async (stage) => {
@@ -226,6 +223,6 @@ export const connections: Scenario[] = [
     await tab.decide('c1', true);
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.reply()).toBe(`May I?${LONG}`);
-    expect(await stage.countCharges()).toEqual({ c1: 1 });
+    expect(stage.countCharges()).toEqual({ c1: 1 });
   }),
 ];

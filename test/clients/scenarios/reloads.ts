@@ -4,7 +4,6 @@ import { until } from '../../support/until.js';
 import { madeWith, scenario } from '../scenario.js';
 import { expectSame, type Stage } from '../stage.js';
 import type { Tab } from '../tab.js';
-import { storedRecord } from '../../support/stored-record.js';
 
 const LONG = 'Nothing of this may be lost or doubled, by any viewer. '.repeat(4);
 const slowly = { say: LONG, deltas: 40, everyMs: 50 };
@@ -72,9 +71,8 @@ function untilStreamIs(stage: Stage, status: string): Promise<unknown> {
 }
 
 /** Waits on the stored record, because reading a snapshot would count as the newest one. */
-function untilRecordIs({ product, sessionId }: Stage, stream: string): Promise<unknown> {
-  const read = () => storedRecord(product.redis, sessionId);
-  return until(`the stream is ${stream}`, async () => (await read())?.stream === stream);
+function untilRecordIs({ storedStream }: Stage, stream: string): Promise<unknown> {
+  return until(`the stream is ${stream}`, async () => (await storedStream()) === stream);
 }
 
 /** @param untilStatus waits for a status of the stream, by a snapshot or by the record */
@@ -134,7 +132,7 @@ export const reloads = [
     await first.decide('c1', true);
     await first.untilShown('the boundary', () => isAtBoundary(first));
     await expectRightAtBoundaries(stage, first, `May I?${LONG}`);
-    expect(await stage.countCharges()).toEqual({ c1: 1 });
+    expect(stage.countCharges()).toEqual({ c1: 1 });
     // Answered questions are never replayed.
     const replays = (await stage.readLogs()).filter(({ method }) => method === 'GET');
     expect(replays.filter(({ raw }) => raw.includes('"tool-approval-request"'))).toEqual([]);
@@ -165,7 +163,7 @@ export const reloads = [
     await tab.decide('c2', false);
     await tab.decide('c1', true);
     await stage.expectRight(tab, { posts: 1 });
-    expect(await stage.countCharges()).toEqual({ c1: 1 });
+    expect(stage.countCharges()).toEqual({ c1: 1 });
   }),
 
   scenario('reload after a denial that was given elsewhere', async (stage) => {
@@ -184,7 +182,7 @@ export const reloads = [
     const tab = await stage.load();
     await tab.decide('c4', true);
     await stage.expectRight(tab, { posts: 1 });
-    expect(await stage.countCharges()).toEqual({ c4: 1 });
+    expect(stage.countCharges()).toEqual({ c4: 1 });
   }),
 
   backAfterTheEnd(untilStreamIs),
@@ -242,7 +240,7 @@ export const reloads = [
     await second.decide('c1', false);
     await stage.expectRight(second, { posts: 1 });
     expect(second.reply()).toBe('Fine.');
-    expect(await stage.countCharges()).toEqual({ c1: 1 });
+    expect(stage.countCharges()).toEqual({ c1: 1 });
   }),
 
   scenario('two tabs answer at once, not in the same way', async (stage) => {
@@ -255,7 +253,7 @@ export const reloads = [
     await stage.expectRight(first, { posts: 2 });
     await stage.expectRight(second, { posts: 1 });
     const isCharged = first.calls()[0]?.state === 'output-available';
-    expect(await stage.countCharges()).toEqual(isCharged ? { c1: 1 } : {});
+    expect(stage.countCharges()).toEqual(isCharged ? { c1: 1 } : {});
   }),
 
   scenario('two tabs answer several calls at once, in other orders', async (stage) => {
@@ -272,6 +270,6 @@ export const reloads = [
     await Promise.all([first.decide('c2', true), second.decide('c1', true)]);
     await stage.expectRight(first, { posts: 2 });
     await stage.expectRight(second, { posts: 1 });
-    expect(await stage.countCharges()).toEqual({ c1: 1, c2: 1 });
+    expect(stage.countCharges()).toEqual({ c1: 1, c2: 1 });
   }),
 ];
