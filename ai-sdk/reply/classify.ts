@@ -64,8 +64,11 @@ export type Ask =
   | { kind: 'replay' }
   /** Repeats the message's turn, or the newest; a run in progress is stopped. */
   | { kind: 'regenerate'; messageId?: string | undefined; stops?: SessionRecord }
-  /** Begins a turn with another version of a stored user message, which `messages` include. */
-  | { kind: 'edit'; messageId: string; messages: UserMessage[] }
+  /**
+   * Begins a turn with another version of a stored user message, which `messages` include; a run
+   * that answers the stored version is stopped.
+   */
+  | { kind: 'edit'; messageId: string; messages: UserMessage[]; stops?: SessionRecord }
   /** The request answers calls without a new message. */
   | { kind: 'answer'; answers: ResumeIntents }
   /** The request brings new messages, stored after the answers that came with them. */
@@ -143,9 +146,21 @@ function classifyRegenerate(
   if (known === undefined && messages.length > 0) return undefined;
   const repeat = classifyRepeat(known, { record, rows });
   if (repeat?.kind !== 'refuse') return repeat ?? { kind: 'regenerate', messageId: known };
-  // A client that regenerates a running reply has abandoned it. Queued messages would come first.
-  if (record.queued > 0 || !isOfNewestTurn(known, { record, rows })) return repeat;
-  return { kind: 'regenerate', messageId: known, stops: record };
+  const abandoned = toAbandoned(known, { record, rows });
+  return abandoned === undefined ? repeat : { kind: 'regenerate', messageId: known, ...abandoned };
+}
+
+/**
+ * Returns the active run of the turn that a client regenerates or edits, and so has abandoned.
+ * Undefined if messages wait: they would come first.
+ */
+function toAbandoned(
+  messageId: string | undefined,
+  { record, rows }: Pick<KnownSession, 'record' | 'rows'>,
+): { stops: SessionRecord } | undefined {
+  const isActive = !isTerminal(record.status) && record.stream !== 'paused';
+  if (!isActive || record.queued > 0) return undefined;
+  return isOfNewestTurn(messageId, { record, rows }) ? { stops: record } : undefined;
 }
 
 /**
@@ -191,7 +206,8 @@ function classifyEdit(
   const stored = new Set(rows.map((row) => (row.role === 'user' ? row.id : undefined)));
   // Earlier messages that the session does not know are sent along.
   const sent = messages.filter(({ id }) => id === edited.id || !stored.has(id));
-  return { kind: 'edit', messageId: edited.id, messages: sent };
+  const abandoned = toAbandoned(edited.id, { record, rows });
+  return { kind: 'edit', messageId: edited.id, messages: sent, ...abandoned };
 }
 
 function classifyAnswers(facts: Facts, agent: string | undefined): Ask | undefined {

@@ -111,13 +111,14 @@ async function stopRun(chat: Chat, { sessionId, runId, sequence }: SessionRecord
  * Begins a turn with another version of a user message, and drops everything from that message on
  * for good.
  *
- * @throws HelixError `agent_already_running` while a run is active; one that waits for people is stopped
+ * @throws HelixError `agent_already_running` while a run answers something else, or messages wait
  */
 export async function editTurn(
   chat: Chat,
-  { messageId, messages: sent }: Extract<Ask, { kind: 'edit' }>,
+  { messageId, messages: sent, stops }: Extract<Ask, { kind: 'edit' }>,
 ): Promise<ChatReply> {
   const { deps, sessionId } = chat;
+  if (stops !== undefined) await stopRun(chat, stops);
   const messages = sent.map((message) => (message.id === messageId ? asEdited(message) : message));
   const retry = { sessionId, messageId, messages, ...actorOf(chat) };
   return streamTurn(chat, await deps.executor.retry(retry));

@@ -63,7 +63,10 @@ describe.each(CLIENTS)('a page of %s', (_name, library) => {
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
   });
 
-  it('regenerates a reply after stop()', async () => {
+  it.each([
+    ['regenerates a reply', undefined, 'Word. '.repeat(10)],
+    ['edits its message', { say: 'Other.' }, 'Other.'],
+  ])('%s after stop()', async (_what, edit, reply) => {
     const { url } = product;
     const sessionId = newSessionId();
     const client = openChat(library, { url, sessionId });
@@ -74,9 +77,10 @@ describe.each(CLIENTS)('a page of %s', (_name, library) => {
     await until('some text', () => client.reply().length > 5);
     await chat.stop();
     await first;
-    await chat.regenerate();
+    const messageId = chat.messages[0]?.id ?? '';
+    await (edit ? chat.sendMessage({ ...toScript(edit), messageId }) : chat.regenerate());
     await untilRests(client, url);
-    expect([client.reply(), errors]).toEqual(['Word. '.repeat(10), []]);
+    expect([client.reply(), errors]).toEqual([reply, []]);
     const { messages } = await loadSnapshot(url, sessionId);
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
   });

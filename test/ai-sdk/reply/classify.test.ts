@@ -148,6 +148,16 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     { kind: 'edit', messageId: 'u1', messages: list(other) },
   ],
   [
+    'an edit of the message that is being answered stops the reply',
+    { messageId: 'u1', messages: list(other), session: session(ACTIVE) },
+    { kind: 'edit', messageId: 'u1', messages: list(other), stops: record(ACTIVE) },
+  ],
+  [
+    'an edit of an older message stops no reply',
+    { messageId: 'u1', messages: list(other), session: session({ ...ACTIVE, turnStartRow: 2 }) },
+    { kind: 'edit', messageId: 'u1', messages: list(other) },
+  ],
+  [
     'an edit brings the messages with it that the session does not know',
     { messageId: 'u1', messages: list(unknown, other), session: session() },
     { kind: 'edit', messageId: 'u1', messages: list(unknown, other) },
