@@ -77,4 +77,8 @@ async function loadAgents(config: Config): Promise<{ agents: AgentRegistry; clos
   return { agents: new AgentRegistry(examples), close: charges.close };
 }
 
-startProcess(main);
+startProcess(async () => {
+  await main();
+  // Agents and tools may keep timers and connections open.
+  process.exit();
+});

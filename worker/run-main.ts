@@ -32,6 +32,32 @@ export function requireRunning(worker: Pick<Worker, 'getState'> | undefined): vo
   if (worker?.getState() !== 'RUNNING') throw new Error('does not run');
 }
 
+/**
+ * Runs a worker until a signal ends it. An error that nothing handles, such as one in a tool's timer,
+ * ends it in the same way, so that other calls are finished or handed over.
+ *
+ * @throws that error, once the worker has ended
+ */
+export async function runUntilFault(
+  worker: Pick<Worker, 'run' | 'getState' | 'shutdown'>,
+  { proc, logger }: { proc: Pick<NodeJS.Process, 'on'>; logger: Logger },
+): Promise<void> {
+  let fault: { error: unknown } | undefined;
+  const end = (error: unknown): void => {
+    // A timer may repeat it while the worker ends.
+    if (fault !== undefined) return;
+    // A worker that does not run yet cannot be shut down; Node ends its process.
+    if (worker.getState() === 'INITIALIZED') throw error;
+    fault = { error };
+    logger.error({ err: error }, 'the worker ends after an error that nothing handled');
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  proc.on('uncaughtException', end);
+  proc.on('unhandledRejection', end);
+  await worker.run();
+  if (fault !== undefined) throw fault.error;
+}
+
 export async function runWorker(begun: WorkerProcess): Promise<void> {
   const { config, temporal, logger, tracing, redis, lease, agents, onReady } = begun;
   const keys = readPayloadKeys(config.TEMPORAL_CODEC_KEYS);
@@ -122,7 +148,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
       'worker runs',
     );
     // Resolves after SIGINT or SIGTERM, which Temporal's runtime handles.
-    const running = worker.run();
+    const running = runUntilFault(worker, { proc: process, logger });
     onReady();
     await running;
   } catch (error) {

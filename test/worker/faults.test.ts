@@ -1,0 +1,37 @@
+import { EventEmitter, once } from 'node:events';
+import { pino } from 'pino';
+import { runUntilFault } from '../../worker/run-main.js';
+
+/** A worker whose run ends when it is shut down. */
+function open(first: 'INITIALIZED' | 'RUNNING') {
+  const proc = new EventEmitter();
+  let state: 'INITIALIZED' | 'RUNNING' | 'DRAINING' = first;
+  const worker = {
+    getState: () => state,
+    shutdown: () => {
+      state = 'DRAINING';
+    },
+    run: async () => {
+      await once(proc, 'drained');
+    },
+  };
+  const running = runUntilFault(worker, { proc: proc as never, logger: pino({ level: 'silent' }) });
+  return { proc, worker, running };
+}
+
+it.each(['uncaughtException', 'unhandledRejection'])(
+  'after an %s a worker hands over its work, and then fails with the first error',
+  async (event) => {
+    const { proc, worker, running } = open('RUNNING');
+    proc.emit(event, new Error('in a timer'));
+    expect(worker.getState()).toBe('DRAINING');
+    proc.emit(event, new Error('again'));
+    proc.emit('drained');
+    await expect(running).rejects.toThrow('in a timer');
+  },
+);
+
+it('before a worker runs, Node ends its process', () => {
+  const { proc } = open('INITIALIZED');
+  expect(() => proc.emit('uncaughtException', new Error('early'))).toThrow('early');
+});
