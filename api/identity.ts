@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Request } from 'express';
 import { ipKeyGenerator } from 'express-rate-limit';
+import { z } from 'zod';
 import { ANONYMOUS, type Caller } from '../ai-sdk/index.js';
 import { readVia, ROLES, type Actor, isVisitorName, toVisitorName } from '../protocol/actor.js';
 import { HelixError } from '../protocol/errors.js';
@@ -55,9 +56,23 @@ export function createIdentityReader(options: IdentityOptions): ReadIdentity {
   };
 }
 
+/** Fields that decide about rights. In a text, `includes` would find parts of other tenants' names. */
+const Rights = z.object({
+  userId: z.string(),
+  tenantId: z.string().optional(),
+  personId: z.string().optional(),
+  roles: z.array(z.string()).optional(),
+  tenants: z.array(z.string()).optional(),
+});
+
 async function identify(authenticate: Authenticate, request: Request): Promise<Identity> {
   const caller = await authenticate(request);
   if (!caller?.userId) throw new HelixError('unauthorized', 'Sign in first.');
+  const { error } = Rights.safeParse(caller);
+  if (error !== undefined) {
+    const cause = new Error(`\`authenticate\` returned no identity: ${z.prettifyError(error)}`);
+    throw new HelixError('internal_error', 'Something went wrong on our side.', { cause });
+  }
   if (await hasEnded(caller)) throw new HelixError('unauthorized', 'Sign in again.');
   // Names of this form belong to operators from other tenants.
   if (isVisitorName(caller.userId)) {

@@ -1,0 +1,21 @@
+import { createIdentityReader } from '../../api/identity.js';
+
+it.each([
+  ['userId', 42],
+  ['tenantId', null],
+  ['personId', 7],
+  ['roles', 'operator'],
+  ['tenants', 'acme-eu'],
+])(
+  'an identity with the %s %j is a fault of the server, which its log names',
+  async (name, value) => {
+    const authenticate = () => ({ userId: 'ann', [name]: value });
+    const read = createIdentityReader({ authenticate });
+    await expect(read({} as never)).rejects.toMatchObject({
+      code: 'internal_error',
+      cause: {
+        message: expect.stringMatching(new RegExp(`expected \\w+, received .*${name}`, 's')),
+      },
+    });
+  },
+);
