@@ -313,5 +313,7 @@ function call(data: Data, name: string, key: string, ...args: string[]): Reply {
 
 export function createKeyspace(options: KeyspaceOptions): Keyspace {
   const data = new Data(options);
-  return { call: (name, key = '', ...args) => call(data, name, String(key), ...args.map(String)) };
+  // Redis receives UTF-8, which cannot encode lone surrogates.
+  const toText = (word: string | number): string => String(word).toWellFormed();
+  return { call: (name, key = '', ...args) => call(data, name, toText(key), ...args.map(toText)) };
 }

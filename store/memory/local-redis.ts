@@ -1,15 +1,16 @@
-import { APPEND, LOAD, toCommands } from '../redis/backend.js';
-import type { Evaluate } from '../redis/scripts.js';
+import type { Atomic } from '../redis/atomic.js';
+import { toCommands } from '../redis/backend.js';
 import { SINGLE, type Commands } from '../redis/commands.js';
 import { decideAppend } from './append.js';
 import type { Keyspace, Reply } from './keyspace.js';
 
 /** Expired keys that are never read are dropped this often. */
 const SWEEP_MS = 60_000;
+/** Reads of several values, see LOAD. Without trips over a network, they save nothing. */
+const SEVERAL = ['CALLS', 'ROWS', 'STATE'];
 
-/** Runs the store's scripts on an in-process keyspace, where nothing runs between their commands either. */
-export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
-  const { call } = keyspace;
+/** Does on an in-process keyspace what Redis does in scripts. Nothing runs between its commands either. */
+export function createLocalAtomic({ call }: Pick<Keyspace, 'call'>): Atomic {
   let sweptAt = 0;
   const sweep = (): void => {
     const [seconds] = call('TIME') as [string, string];
@@ -19,63 +20,21 @@ export function evaluateOn(keyspace: Pick<Keyspace, 'call'>): Evaluate {
     // DBSIZE drops expired keys.
     call('DBSIZE');
   };
-  // These three: see LOAD.
-  const calls = ([most, record = '', content = '', ...kinds]: string[]): Reply => {
-    const order = call('HGET', record, 'order');
-    const ids = order === null ? [] : (JSON.parse(String(order)) as string[]);
-    if (ids.length > Number(most)) return [order];
-    const of = (hash: string, kind: string): Reply =>
-      ids.length === 0 ? [] : call('HMGET', hash, ...ids.map((id) => `${kind}:${id}`));
-    return [order, of(record, 'call'), ...kinds.map((kind) => of(content, kind))];
-  };
-  const rows = ([most, key = '', from = '']: string[]): Reply => {
-    const count = Number(call('LLEN', key));
-    return count - Number(from) > Number(most) ? [count] : [count, call('LRANGE', key, from, '-1')];
-  };
-  const state = ([key = '', content = '']: string[]): Reply => {
-    const record = call('HGET', key, 'record');
-    if (record === null) return [];
-    const { state: own } = JSON.parse(String(record)) as { state?: { version: number } };
-    if (own === undefined) return [];
-    const name = `v:${String(own.version)}`;
-    return [name, call('HGET', content, name)];
-  };
-  const own: Partial<Record<string, (args: string[]) => Reply>> = {
-    CALLS: calls,
-    ROWS: rows,
-    STATE: state,
-  };
-  const each = (args: readonly string[], from: number): Reply[] => {
-    const replies: Reply[] = [];
-    for (let at = from; at < args.length;) {
-      const words = Number(args[at]);
-      const [name = '', ...rest] = args.slice(at + 1, at + 1 + words);
-      replies.push(own[name]?.(rest) ?? call(name, ...rest));
-      at += 1 + words;
-    }
-    return replies;
-  };
-  /** See WRITE_IF. */
-  const writeIf = ([done = '', checks, ...args]: readonly string[]): number => {
-    let at = 0;
-    for (let check = 1; check <= Number(checks); check += 1) {
-      const next = at + 2 + Number(args[at + 1]);
-      const [name = '', ...rest] = args.slice(at + 2, next);
-      const reply = textOf(call(name, ...rest));
-      if (check === 1 && done !== '' && reply === done) return 1;
-      if (reply !== args[at]) return 0;
-      at = next;
-    }
-    each(args, at);
-    return 1;
-  };
-  return async (script, keys, args) => {
-    sweep();
-    if (script === APPEND) return append(call, keys, args);
-    if (script !== LOAD) return writeIf(args);
-    const [root = '', files = ''] = keys;
-    const at = call('HMGET', root, 'v', 'seq', 'logBytes', 'status');
-    return [at, call('HGET', files, 'changes'), call('TIME'), each(args, 0)];
+  return {
+    load: async ([root = '', files = ''], commands) => {
+      sweep();
+      const at = call('HMGET', root, 'v', 'seq', 'logBytes', 'status');
+      const replies = commands.map(([name = '', ...args]) =>
+        SEVERAL.includes(name) ? null : call(name, ...args),
+      );
+      return [at, call('HGET', files, 'changes'), call('TIME'), replies];
+    },
+    append: async (keys, args) => append(call, keys, args),
+    writeIf: async (checks, writes) => {
+      const holds = checks.every(([reply, ...read]) => textOf(call(...read)) === reply);
+      if (holds) for (const [name, ...args] of writes) call(name, ...args);
+      return holds;
+    },
   };
 }
 
@@ -112,9 +71,7 @@ type Arguments = (string | number)[];
 export function createLocalCommands(keyspace: Keyspace): Commands {
   const call = (name: string, ...args: Arguments): unknown => {
     if (name === 'info') return '';
-    // Redis receives UTF-8, which cannot encode lone surrogates.
-    const texts = args.map((each) => String(each).toWellFormed());
-    const reply = keyspace.call(name.toUpperCase(), ...texts);
+    const reply = keyspace.call(name.toUpperCase(), ...args);
     return name === 'hgetall' ? toRecord(reply) : reply;
   };
   const single = SINGLE.map((name) => [name, async (...args: Arguments) => call(name, ...args)]);

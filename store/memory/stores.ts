@@ -9,7 +9,7 @@ import { createRedisSessionStore } from '../redis/session-store.js';
 import { createRedisStreamLog } from '../redis/stream-log.js';
 import type { LocalSubscriber } from '../redis/tail/channels.js';
 import { createKeyspace, type Keyspace } from './keyspace.js';
-import { createLocalCommands, evaluateOn } from './local-redis.js';
+import { createLocalAtomic, createLocalCommands } from './local-redis.js';
 
 export interface MemoryOptions extends Expiry {
   /** Keys that sign the entries of the audit trail. Default: none. */
@@ -127,7 +127,7 @@ export function createStoresOn(data: MemoryData): MemoryStores {
     reads: redis,
     now,
     keys: createKeySpace(),
-    evaluate: evaluateOn(keyspace),
+    ...createLocalAtomic(keyspace),
     fileStore: files,
     keepsFilesElsewhere: true,
     corkWrites: () => undefined,

@@ -1,8 +1,7 @@
 import { LIMITS } from '../../protocol/limits.js';
 import { createChange, type Change, type Look } from '../change.js';
+import { createAtomic, type Atomic } from './atomic.js';
 import { createBackend } from './backend.js';
-import type { Evaluate } from './scripts.js';
-import { createWriteIf, type WriteIf } from './write-if.js';
 import type { FileStore } from '../contract/files.js';
 import type { LeaseThread } from '../contract/leases.js';
 import type { RedisConnection } from './clients.js';
@@ -70,18 +69,15 @@ export interface ContextOptions {
 }
 
 /** State shared by all parts of a store on one Redis, or on one in-process keyspace. */
-export interface RedisContext {
+export interface RedisContext extends Omit<Atomic, 'load'> {
   /** Identifies this data, see `joinParts`. */
   data: unknown;
   redis: Commands;
   /** Connection for large reads, so that the start of a run does not wait behind them. */
   reads: Commands;
   keys: KeySpace;
-  evaluate: Evaluate;
   change: Change;
   look: Look;
-  /** Changes data outside the slots of conversations. */
-  writeIf: WriteIf;
   /** Clock of this process, ms since the epoch; deadlines use the clock of the store. */
   now: () => number;
   /** The means by which another thread opens the leases, if it can. */
@@ -97,9 +93,8 @@ export interface RedisContext {
 
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
 
-/** @param own `evaluateLarge` runs scripts on the connection for large reads */
 export function completeContext(
-  own: Omit<RedisContext, 'change' | 'look' | 'writeIf' | 'audit'> & { evaluateLarge?: Evaluate },
+  own: Omit<RedisContext, 'change' | 'look' | 'audit'> & Atomic,
   {
     auditKeys = [],
     auditTtlSeconds = 0,
@@ -108,7 +103,6 @@ export function completeContext(
     maxChunks = LIMITS.streamEntries,
   }: Omit<RedisStoreOptions, 'prefix' | 'files'>,
 ): RedisContext {
-  const { evaluate, evaluateLarge = evaluate, keys } = own;
   const keep = {
     streamMs: streamTtlSeconds * 1000,
     sessionMs: sessionTtlSeconds * 1000,
@@ -116,8 +110,7 @@ export function completeContext(
   };
   return {
     ...own,
-    ...createChange(createBackend({ evaluate, evaluateLarge, prefix: keys.prefix, keep })),
-    writeIf: createWriteIf(evaluate),
+    ...createChange(createBackend({ ...own, prefix: own.keys.prefix, keep })),
     audit: { keys: auditKeys, keptMs: toKeptMs(auditTtlSeconds) },
   };
 }
@@ -143,8 +136,7 @@ export function createContext(
     redis: commandsOf(redis, send),
     reads: commandsOf(reads, send),
     keys,
-    evaluate: createEvaluate(redis, send, rights),
-    evaluateLarge: createEvaluate(reads, send, rights),
+    ...createAtomic(createEvaluate(redis, send, rights), createEvaluate(reads, send, rights)),
     now: Date.now,
     keepsFilesElsewhere: options.files !== undefined,
     fileStore: options.files ?? createRedisFileStore(reads, keys, send),

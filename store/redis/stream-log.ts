@@ -1,7 +1,6 @@
 import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { rootOf } from '../../protocol/ids.js';
 import type { Session } from '../../session/tree.js';
-import { APPEND } from './backend.js';
 import { toShortDelta } from './entries.js';
 import { mergeDeltas } from '../../protocol/combine-streams.js';
 import { toCheckedText, toStoredJson } from '../record/stored-json.js';
@@ -23,7 +22,7 @@ import { createReadResults, resolveEntries } from './stored-rows.js';
 import { createTail } from './tail/tail.js';
 
 export function createRedisStreamLog(context: RedisContext, subscriber: Subscriber): StreamLog {
-  const { keys, evaluate, look, change, now: clock } = context;
+  const { keys, look, change, now: clock } = context;
 
   const readResults = createReadResults(context);
   const resolve = (streamId: string, entries: LogEntry[]): ReturnType<typeof resolveEntries> =>
@@ -77,8 +76,8 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
       const notes = writer.name.startsWith('t:') ? toNotes(messages) : '';
       context.corkWrites();
       const counts = [String(batch), String(clock()), String(known)];
-      const reply = await evaluate(APPEND, appendKeys, [...names, ...counts, notes, ...texts]);
-      const result = toAppendResult(reply as number[]);
+      const reply = await context.append(appendKeys, [...names, ...counts, notes, ...texts]);
+      const result = toAppendResult(reply);
       if (result.kind === 'appended') keepPage(writer, texts.length, result.sequence);
       return result;
     },

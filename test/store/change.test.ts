@@ -1,10 +1,10 @@
 import { openWriter } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
 import { createChange, type Backend } from '../../store/change.js';
-import { APPEND, createBackend } from '../../store/redis/backend.js';
+import { createBackend } from '../../store/redis/backend.js';
 import { noteBeside } from '../../store/contract/due.js';
 import { createKeyspace } from '../../store/memory/keyspace.js';
-import { evaluateOn } from '../../store/memory/local-redis.js';
+import { createLocalAtomic } from '../../store/memory/local-redis.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 
 const WRITER = { name: 'w:a', token: 1, agentType: 'tester', runId: '*', step: 0 };
@@ -12,10 +12,9 @@ const OPEN = { writer: WRITER, nonce: 'n', now: 1 };
 
 /** Opens a stream that runs `meanwhile` between the first load and the first commit. */
 async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise<void>) {
-  const evaluate = evaluateOn(createKeyspace({ now: Date.now }));
+  const atomic = createLocalAtomic(createKeyspace({ now: Date.now }));
   const backend = createBackend({
-    evaluate,
-    evaluateLarge: evaluate,
+    ...atomic,
     prefix: 'hx',
     keep: { streamMs: 0, sessionMs: 0, entries: 0 },
   });
@@ -25,7 +24,7 @@ async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise
   const append = (): Promise<unknown> => {
     batch += 1;
     const args = ['*', 'w:a', '1', String(batch), '1', '0', '', '["x"]'];
-    return evaluate(APPEND, createKeySpace().append('s'), args);
+    return atomic.append(createKeySpace().append('s'), args);
   };
   let isFirst = true;
   const commit: Backend['commit'] = async (...given) => {

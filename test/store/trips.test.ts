@@ -1,16 +1,25 @@
-import { createMemoryData, createStoresOn } from '../../store/memory/index.js';
+import { Redis } from 'ioredis';
+import { LOAD } from '../../store/redis/atomic.js';
+import { RedisStateStore, RedisStreamManager } from '../../store/redis/index.js';
 import { drive, newCall, userMessage } from '../support/session-driver.js';
+import { sharedRedisUrl } from '../support/test-stores.js';
+
+let redis: Redis;
+let streamManager: RedisStreamManager;
+beforeAll(() => {
+  redis = new Redis(sharedRedisUrl());
+  streamManager = new RedisStreamManager(redis);
+});
+afterAll(async () => {
+  await streamManager.close();
+  await redis.quit();
+});
 
 /** Drives a session, and counts how often the store reads it. */
 function setUp() {
-  const data = createMemoryData();
-  const { call } = data.keyspace;
-  let reads = 0;
-  const counting: typeof call = (...command) => {
-    if (command.includes('logBytes') && command[0] === 'HMGET') reads += 1;
-    return call(...command);
-  };
-  const stores = createStoresOn({ ...data, keyspace: { ...data.keyspace, call: counting } });
+  const stores = { store: new RedisStateStore(redis), streamManager };
+  const sent = jest.spyOn(redis, 'evalsha');
+  const reads = (): number => sent.mock.calls.filter(([sha]) => sha === LOAD.sha).length;
   const { claim } = stores.store.steps;
   const { start } = stores.store.calls;
   const session = drive(stores);
@@ -33,9 +42,9 @@ function setUp() {
         withState: true,
       }),
     readsOf: async (work: () => unknown): Promise<number> => {
-      const before = reads;
+      const before = reads();
       await work();
-      return reads - before;
+      return reads() - before;
     },
   };
 }

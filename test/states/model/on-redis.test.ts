@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import type { Place, Read } from '../../../session/fields.js';
 import { createChange, type Backend } from '../../../store/change.js';
-import { APPEND, createBackend, LOAD } from '../../../store/redis/backend.js';
-import type { Evaluate } from '../../../store/redis/scripts.js';
+import { createAtomic, type Atomic } from '../../../store/redis/atomic.js';
+import { createBackend } from '../../../store/redis/backend.js';
 import { createKeyspace } from '../../../store/memory/keyspace.js';
-import { evaluateOn } from '../../../store/memory/local-redis.js';
+import { createLocalAtomic } from '../../../store/memory/local-redis.js';
 import { createKeySpace } from '../../../store/redis/keys.js';
 import { createEvaluate } from '../../../store/redis/send.js';
 import { sharedRedisUrl } from '../../support/test-stores.js';
@@ -21,11 +21,11 @@ const PATHS = 50;
 const SEED = Number(process.env['MODEL_SEED'] ?? 1);
 
 let redis: Redis;
-let onRedis: Evaluate;
+let onRedis: Atomic;
 
 beforeAll(async () => {
   redis = new Redis(sharedRedisUrl(), { db: DATABASE });
-  onRedis = createEvaluate(redis);
+  onRedis = createAtomic(createEvaluate(redis));
   await redis.flushdb();
 });
 
@@ -76,12 +76,12 @@ interface Played {
 
 /** Plays requests with their own clocks, since the clock of Redis cannot jump past deadlines. */
 async function playOn(
-  evaluate: Evaluate,
+  atomic: Atomic,
   prefix: string,
   requests: readonly { sent: Sent; now: number }[],
 ): Promise<Played> {
   let clock = 0;
-  const backend = createBackend({ evaluate, evaluateLarge: evaluate, prefix, keep: KEEP });
+  const backend = createBackend({ ...atomic, prefix, keep: KEEP });
   const load: Backend['load'] = async (...reads) => ({
     ...(await backend.load(...reads)),
     now: clock,
@@ -93,17 +93,21 @@ async function playOn(
     clock = now;
     const replied =
       sent.what === 'append'
-        ? evaluate(APPEND, keys.append(sent.sessionId), sent.args)
+        ? atomic.append(keys.append(sent.sessionId), sent.args)
         : change(sent.sessionId, CHANGES[sent.what] as Decide, sent.input);
     replies.push(await replied);
   }
   const { sequence, logBytes, replies: read } = await load(SESSION, READS, false);
-  const times = NAMES.flatMap((at) => {
+  const times = NAMES.map((at) => {
     const [part = '', name = ''] = at.split(':');
     const key = { record: 'root', log: 'stream' }[name] ?? name;
-    return ['2', 'PTTL', `${prefix}:{${SESSION}}:${part === '' ? '' : `${part}:`}${key}`];
+    return ['PTTL', `${prefix}:{${SESSION}}:${part === '' ? '' : `${part}:`}${key}`];
   });
-  const loaded = (await evaluate(LOAD, [keys.session(SESSION).root, 'none'], times)) as unknown[];
+  const loaded = (await atomic.load(
+    [keys.session(SESSION).root, 'none'],
+    times,
+    false,
+  )) as unknown[];
   const left = loaded.at(-1) as number[];
   const expiring = NAMES.filter((_, at) => (left[at] ?? 0) >= 0);
   return { replies, sequence, logBytes, stored: toStored(read), expiring };
@@ -118,10 +122,10 @@ async function compare(seed: number): Promise<number> {
   const replies = requests.map(({ reply }) => reply);
   const expected = { replies, sequence, logBytes, stored, expiring };
   const prefix = `m${String(seed)}`;
-  const inMemory = evaluateOn(createKeyspace({ now: Date.now }));
-  for (const [store, evaluate] of Object.entries({ Redis: onRedis, memory: inMemory })) {
+  const inMemory = createLocalAtomic(createKeyspace({ now: Date.now }));
+  for (const [store, atomic] of Object.entries({ Redis: onRedis, memory: inMemory })) {
     const where = `${store}, seed ${String(seed)}: ${trace.join(' → ')}`;
-    const played = await playOn(evaluate, prefix, requests);
+    const played = await playOn(atomic, prefix, requests);
     expect({ where, ...played }).toEqual({ where, ...expected });
   }
   return requests.length;

@@ -1,8 +1,7 @@
 import { createKeyspace } from '../../../store/memory/keyspace.js';
-import { createLocalCommands, evaluateOn } from '../../../store/memory/local-redis.js';
+import { createLocalAtomic, createLocalCommands } from '../../../store/memory/local-redis.js';
 import { createKeySpace } from '../../../store/redis/keys.js';
 import { createPauses } from '../../../store/redis/pauses.js';
-import { createWriteIf } from '../../../store/redis/write-if.js';
 import { slotOf } from '../../support/redis-slots.js';
 
 type Methods<Of> = { [Name in keyof Of]: (...args: never[]) => unknown };
@@ -31,7 +30,7 @@ it.each([0, 1, 2, 3])(
     const keyspace = createKeyspace({ now: Date.now, publish: () => undefined });
     const context = {
       ...createLocalCommands(keyspace),
-      writeIf: createWriteIf(evaluateOn(keyspace)),
+      writeIf: createLocalAtomic(keyspace).writeIf,
     };
     const open = ({ writeIf, ...redis }: typeof context) =>
       createPauses({ redis, keys, writeIf }, 'test');

@@ -69,7 +69,7 @@ export function decideOn(
   return { reply, writes: writes.length === 0 ? [] : [...writes, ['count', sequence, bytes]] };
 }
 
-/** Runs the script APPEND of store/redis/backend. */
+/** Runs the script APPEND of store/redis/atomic. */
 function append(data: Data, sessionId: string, args: readonly string[]): Outcome {
   const part = childPartOf(sessionId);
   const live = fieldsOf(data, part, 'record')?.get('live') ?? '';
