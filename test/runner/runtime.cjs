@@ -1,5 +1,5 @@
 const hooks = require('node:async_hooks');
-const { register } = require('node:module');
+const Module = require('node:module');
 const { pathToFileURL } = require('node:url');
 const shared = require('./endings.cjs');
 
@@ -18,8 +18,20 @@ hooks.AsyncLocalStorage = class extends hooks.AsyncLocalStorage {
   }
 };
 
-register('./hooks.mjs', pathToFileURL(__filename));
+Module.register('./hooks.mjs', pathToFileURL(__filename));
 process.setSourceMapsEnabled(true);
+
+// Node would read the source maps of all packages, which no stack trace here needs.
+const compile = Module.prototype._compile;
+Module.prototype._compile = function (...args) {
+  process.setSourceMapsEnabled(false);
+  try {
+    return compile.apply(this, args);
+  } finally {
+    process.setSourceMapsEnabled(true);
+  }
+};
+
 // A process ends with the test run even if its files have left something open.
 if (process.send) {
   process.on('message', ([kind]) => kind === CHILD_MESSAGE_END && process.exit());

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import ts from 'typescript';
+import { transformSync } from '@swc/core';
 
 export const sourceOf = (file: string): string => readFileSync(file, 'utf8');
 
@@ -8,9 +8,9 @@ export function programsIn(file: string): string[] {
   return [...sourceOf(file).matchAll(/^```ts\n(.*?)^```/gms)].map(([, code = '']) => code);
 }
 
-export function toJavaScript(source: string, module = ts.ModuleKind.ESNext): string {
-  const compilerOptions = { module, target: ts.ScriptTarget.ES2023 };
-  return ts.transpileModule(source, { compilerOptions }).outputText;
+export function toJavaScript(source: string, module: 'es6' | 'commonjs' = 'es6'): string {
+  const jsc = { target: 'es2023', parser: { syntax: 'typescript' } } as const;
+  return transformSync(source, { swcrc: false, module: { type: module }, jsc }).code;
 }
 
 /** Evaluates TypeScript source and returns its exports; the given modules serve its imports. */
@@ -20,7 +20,7 @@ export function runSource(source: string, modules: Readonly<Record<string, unkno
     if (!Object.hasOwn(modules, name)) throw new Error(`"${name}" is not among the modules`);
     return modules[name];
   };
-  const code = toJavaScript(source, ts.ModuleKind.CommonJS);
+  const code = toJavaScript(source, 'commonjs');
   // In another realm, plain objects would have other prototypes.
   // oxlint-disable-next-line typescript/no-implied-eval, typescript/no-unsafe-call -- The project's own text.
   new Function('require', 'exports', code)(load, exported);

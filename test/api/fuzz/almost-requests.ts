@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyCharacter } from '../../support/any-character.js';
 
 const body = JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } });
 const SEEDS = [
@@ -47,7 +48,7 @@ export const almostRequests = fc
       fc.record({
         at: fc.double({ min: 0, max: 1, noNaN: true }),
         cut: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.nat({ max: 20 })),
-        put: fc.oneof(fc.constantFrom(...INSERTS), fc.string({ unit: 'binary', maxLength: 6 })),
+        put: fc.oneof(fc.constantFrom(...INSERTS), fc.string({ unit: anyCharacter, maxLength: 6 })),
       }),
       { maxLength: 3 },
     ),

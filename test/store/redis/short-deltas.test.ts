@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { anyCharacter } from '../../support/any-character.js';
 import { Redis } from 'ioredis';
 import { StreamMessageSchema, type StreamMessage } from '../../../protocol/chunk.js';
 import { toMessage, toShortDelta } from '../../../store/redis/entries.js';
@@ -44,7 +45,7 @@ const field = (...good: unknown[]): fc.Arbitrary<unknown> =>
 
 const text = fc.oneof(
   field('', 'word ', '"', '\\ud', '🙂', '["a"]', '\u0000', '\ude42', 'y'.repeat(8_193)),
-  fc.string({ unit: 'binary', maxLength: 5 }),
+  fc.string({ unit: anyCharacter, maxLength: 5 }),
 );
 
 const message = fc
