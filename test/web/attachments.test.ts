@@ -44,7 +44,7 @@ const accept: Answer = (_, init) =>
 describe('files of a message', () => {
   it('are stored as they are added, and sent as the server names them', async () => {
     const { page, sent, attachments } = compose(accept);
-    attachments.add([file(5, 'image/png')]);
+    attachments.add([file(limits.maxBytes, 'image/png')]);
     expect(page.get().attachments).toMatchObject([{ name: 'a b.png' }]);
     await eventually(() => page.get().attachments[0]?.part !== undefined);
     expect(sent).toEqual(['POST /api/chat/s1/files?filename=a%20b.png']);

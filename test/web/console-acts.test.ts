@@ -3,9 +3,12 @@ import { createElement, type ReactElement } from 'react';
 import type { OperatorRuns } from '../../protocol/operator.js';
 import type { RunStatus } from '../../protocol/run.js';
 import type { PageConfig } from '../../web/src/api-client.js';
+import { AuditTrail } from '../../web/src/console/audit-trail.js';
+import { ConfirmDialog } from '../../web/src/console/confirm-dialog.js';
 import { ManyDialog, type Target } from '../../web/src/console/many-dialog.js';
 import { createQueries } from '../../web/src/console/queries.js';
 import { RunsView } from '../../web/src/console/runs-view.js';
+import { WaitingQuestion } from '../../web/src/console/waiting-question.js';
 import { openPage, type OpenPage } from '../support/render-page.js';
 import { until } from '../support/until.js';
 
@@ -140,4 +143,60 @@ it('calls that could not be decided are named, and those behind a server that is
   expect(page.textOf('many')).toBe(
     `${String(decided)} of 8 done, 0 skipped, 2 failed. ${String(6 - decided)} are left.`,
   );
+});
+
+it('the trail is read on from the page before', async () => {
+  const entry = { at: 1, action: 'stop', outcome: 'done', via: 'cli', actor: 'a', target: {} };
+  answer = ({ url: { searchParams } }) => {
+    const n = Number(searchParams.get('cursor') ?? 9);
+    return Response.json({ entries: [{ ...entry, n, name: `ann ${String(n)}` }], cursor: '4' });
+  };
+  show(createElement(AuditTrail));
+  await until('the newest entry', () => page.textOf('audit-entry')?.includes('ann 9'));
+  page.click('next');
+  await until('an older entry', () => page.textOf('audit-entry')?.includes('ann 4'));
+});
+
+it('an act is sent once, with its reason', () => {
+  const reasons: unknown[] = [];
+  show(
+    createElement(ConfirmDialog, {
+      title: 'Fork?',
+      verb: 'Fork',
+      onConfirm: (reason) => {
+        reasons.push(reason);
+        return new Promise(() => undefined);
+      },
+      onClose: () => undefined,
+    }),
+  );
+  page.type('reason', ' why ');
+  page.click('confirm');
+  expect(page.isEnabled('confirm')).toBe(false);
+  page.click('confirm');
+  expect(reasons).toEqual(['why']);
+});
+
+it('a question gets an hour more', async () => {
+  const extended: number[] = [];
+  const ignore = () => Promise.resolve();
+  const asked = { toolCallId: 'c1', toolName: 'charge', kind: 'approval', input: {} } as const;
+  show(
+    createElement(WaitingQuestion, {
+      question: { ...asked, mayDecide: true, deadline: 1, approvalId: 'a', inputHash: 'h' },
+      runId: 's:1-a',
+      mayExtend: true,
+      isChosen: undefined,
+      onChoose: () => undefined,
+      onTouched: () => undefined,
+      onAnswer: ignore,
+      onExtend: (byMs) => {
+        extended.push(byMs);
+        return ignore();
+      },
+    }),
+  );
+  page.click('extend');
+  await until('the deadline is extended', () => extended.length > 0);
+  expect(extended).toEqual([3_600_000]);
 });

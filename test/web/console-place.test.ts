@@ -4,7 +4,7 @@ import type { Role } from '../../protocol/actor.js';
 import { ConsoleLink } from '../../web/src/chat-page.js';
 import { formatPlace, readPlace } from '../../web/src/console/place.js';
 import { toRunFilter } from '../../web/src/console/runs-view.js';
-import { formatSpan } from '../../web/src/format-when.js';
+import { formatSpan, formatWhen } from '../../web/src/format-when.js';
 import { toRange } from '../../web/src/console/usage-view.js';
 
 describe('places of the console', () => {
@@ -56,6 +56,12 @@ describe('the way to the console', () =>
   }));
 
 describe('what the console writes', () => {
+  it('a time of another year says which', () => {
+    const now = Date.UTC(2026, 5, 15);
+    expect(formatWhen(Date.UTC(2025, 5, 10), now)).toContain('2025');
+    expect(formatWhen(Date.UTC(2026, 5, 10), now)).not.toContain('2026');
+  });
+
   it('lengths of time are in the two largest units', () => {
     const lengths = [-5, 420, 12_400, 65_000, 3_600_000, 93_600_000];
     expect(lengths.map(formatSpan)).toEqual([

@@ -3,12 +3,12 @@ import { createElement, type ReactElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { OperatorRunDetail } from '../../protocol/operator.js';
 import type { PageConfig } from '../../web/src/api-client.js';
-import { Contents, RunFacts } from '../../web/src/console/run-view.js';
+import { Contents, RunFacts, RunView } from '../../web/src/console/run-view.js';
+import { UsageView } from '../../web/src/console/usage-view.js';
 import { WaitingQuestion } from '../../web/src/console/waiting-question.js';
 
 const HTML = '<img src=x onerror="alert(1)"><script>alert(2)</script>';
-function show(element: ReactElement): string {
-  const client = new QueryClient();
+function show(element: ReactElement, client = new QueryClient()): string {
   return renderToStaticMarkup(createElement(QueryClientProvider, { client }, element));
 }
 
@@ -44,9 +44,39 @@ const RUN = {
   startedAt: 1,
 } as const;
 
+const configOf = (...roles: PageConfig['roles'][number][]): PageConfig =>
+  ({ agents: [], cards: [], roles }) as unknown as PageConfig;
+
 describe('the console', () => {
+  it.each([
+    ['running', 'operator', ['stop', 'fork']],
+    ['failed', 'operator', ['resume', 'retry', 'fork']],
+    ['interrupted', 'operator', ['resume', 'retry', 'fork']],
+    ['completed', 'operator', ['retry']],
+    ['failed', 'approver', []],
+  ] as const)('of a run that is %s, to an %s, it offers %j', (status, role, acts) => {
+    const client = new QueryClient();
+    client.setQueryData(['run', RUN.runId], { ...RUN, status, steps: [], pending: [] });
+    const config = configOf(role);
+    const html = show(createElement(RunView, { runId: RUN.runId, config }), client);
+    const offered = html.matchAll(/data-testid="run-(stop|resume|retry|fork)"/g);
+    expect([...offered].map(([, act]) => act)).toEqual(acts);
+  });
+
+  it('costs are in dollars', () => {
+    const used = { inputTokens: 1, outputTokens: 2, costMicroUsd: 2_503_400 };
+    const run = { ...RUN, steps: [], pending: [], usage: used } as unknown as OperatorRunDetail;
+    expect(show(createElement(RunFacts, { run, config: configOf() }))).toContain('$2.5034');
+    const client = new QueryClient();
+    const [since, until] = ['2026-01-01', '2026-01-02'];
+    const usage = [{ day: since, runs: 1, ...used }];
+    client.setQueryData(['usage', 'day', since, until], { usage });
+    const place = { view: 'usage', settings: { since, until } } as const;
+    expect(show(createElement(UsageView, { place }), client)).toContain('>$2.50<');
+  });
+
   it('a run leads to its trace if there is one', () => {
-    const config = { agents: [], cards: [], roles: [] } as unknown as PageConfig;
+    const config = configOf();
     const factsOf = (run: OperatorRunDetail): string =>
       show(createElement(RunFacts, { run, config }));
     const traceUrl = 'https://traces.example/1';

@@ -40,6 +40,7 @@ it('a decided call says who decided, when, what was changed, and why', () => {
   expect(lineOf({ approved: true, input: { amount: 3 } }, ann)).toBe(
     'Approved by ann, 12:30, with changes.',
   );
+  expect(lineOf({ approved: false, input: { amount: 3 } }, ann)).toBe('Denied by ann, 12:30.');
   expect(lineOf({ approved: true }, pageWith(by({ automatic: true })))).toBe(
     'Approved without a person, 12:30.',
   );
