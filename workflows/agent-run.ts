@@ -27,6 +27,7 @@ export async function carryOutRun(
   input: RunInput,
   beside: readonly ((input: RunInput) => Beside)[],
 ): Promise<RunSummary> {
+  requireIds(input);
   const run = createRun(
     input,
     beside.map((each) => each(input)),
@@ -47,6 +48,14 @@ export async function carryOutRun(
       ? ApplicationFailure.nonRetryable(SEALED_FAILURE, code, { message })
       : ApplicationFailure.nonRetryable(message, code);
   });
+}
+
+/** Refuses an input that somebody typed: its activities would be tried again without limit. */
+function requireIds(input: unknown): void {
+  const { sessionId, runId, agent } = (input ?? {}) as Partial<RunInput>;
+  if ([sessionId, runId, agent].every((id) => typeof id === 'string')) return;
+  const text = 'The input names no run. Send the conversation a message, which starts one.';
+  throw ApplicationFailure.nonRetryable(text, 'validation_error');
 }
 
 function createRun(input: RunInput, beside: readonly Beside[]): Run {

@@ -172,3 +172,13 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
     await listedAs('interrupted');
   });
 });
+
+it.each([[[]], [[null]], [[{ sessionId: 's', runId: 5 }]]])(
+  'started by hand with the input %j, the workflow fails at once',
+  async (args) => {
+    const workflowId = runs.newSessionId();
+    const { taskQueue, client } = runs;
+    const run = client.workflow.execute('agentRun', { workflowId, taskQueue, args });
+    await expect(run).rejects.toMatchObject({ cause: { type: 'validation_error' } });
+  },
+);
