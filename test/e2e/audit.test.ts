@@ -15,7 +15,7 @@ import { until } from '../support/until.js';
 
 const product = useProduct('accounts');
 // The trail of its own tenant has no entries of other files.
-const own = useOwnUser('operator');
+const own = useOwnUser(useProduct('accounts'), 'operator');
 const keys = createKeySpace();
 const { chain } = keys.audit(own.tenant);
 const temporal = openTemporal();

@@ -2,11 +2,12 @@ import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorRuns } from '../../protocol/operator.js';
 import { useCommandLine, startCommand } from '../support/command-line.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
+import { useProduct } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
 const CROWD = 30;
-const product = useOwnUser('operator');
+const product = useOwnUser(useProduct('accounts'), 'operator');
 const { helix } = useCommandLine(product);
 const WAITING = "AgentName = 'lab' AND AgentStatus = 'waiting_approval'";
 

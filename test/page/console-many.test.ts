@@ -3,11 +3,12 @@ import { findBarriers, findOverflow } from '../support/axe.js';
 import { openConsole, type ConsolePage } from '../support/page-driver.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
 import { postJson } from '../support/post-json.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
 /** The console handles thousands of questions, acts and runs. */
-const product = useOwnUser('operator');
+const product = useOwnUser(useLocalProduct({ hasAccounts: true }), 'operator');
 
 const CHARGE = [ask('charge', { amount: 5 }), { say: 'well' }];
 const begin = (): Promise<string> => runLab(product, CHARGE);

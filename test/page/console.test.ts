@@ -3,12 +3,12 @@ import { findProblems } from '../support/axe.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
 import { openConsole, type ConsolePage } from '../support/page-driver.js';
 import { postJson } from '../support/post-json.js';
-import { newSessionId } from '../support/product.js';
+import { newSessionId, useProduct } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
 /** The console in Chromium, in its own tenant, whose one user has all rights. */
-const product = useOwnUser('operator');
+const product = useOwnUser(useProduct('accounts'), 'operator');
 
 const CHARGE = [{ say: 'I would charge it.', ...ask('charge', { amount: 5 }) }, { say: 'well' }];
 

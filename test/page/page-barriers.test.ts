@@ -2,11 +2,12 @@ import { EXAMPLE_ORDER_ID } from '../../examples/support/shop.js';
 import { findProblems } from '../support/axe.js';
 import { ask } from '../support/lab-run.js';
 import { openPage, type ChatPage } from '../support/page-driver.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
+import { newSessionId } from '../support/product.js';
 import { until } from '../support/until.js';
 
 /** The chat page for people who see little or nothing of it. */
-const product = useProduct();
+const product = useLocalProduct();
 
 const problemsOf = ({ page }: ChatPage): Promise<string[]> => findProblems(page);
 

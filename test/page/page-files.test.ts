@@ -1,7 +1,7 @@
 import { findBarriers } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';
 import { openPage, type ChatPage } from '../support/page-driver.js';
-import { useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { until } from '../support/until.js';
 
 const PNG = Buffer.from(
@@ -9,7 +9,7 @@ const PNG = Buffer.from(
   'base64',
 );
 
-const product = useProduct();
+const product = useLocalProduct();
 
 const stateOf = (chat: ChatPage, at: number): Promise<string | null> =>
   chat.at('attachment').nth(at).getAttribute('data-state');

@@ -4,12 +4,13 @@ import { loadSnapshot, toScript } from '../support/chat-client.js';
 import { findProblems } from '../support/axe.js';
 import { openPage } from '../support/page-driver.js';
 import { postJson } from '../support/post-json.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
 /** The inbox answers other conversations' questions without opening them. */
-const product = useOwnUser('operator');
+const product = useOwnUser(useLocalProduct({ hasAccounts: true }), 'operator');
 
 /** Begins a conversation that waits for a person; returns its id. */
 async function waiting(agent: string, content: string): Promise<string> {

@@ -1,10 +1,10 @@
 import { toScript } from '../support/chat-client.js';
 import { openPage, type ChatPage } from '../support/page-driver.js';
-import { useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { until } from '../support/until.js';
 
 /** The page for people who use only a keyboard or avoid motion. */
-const product = useProduct();
+const product = useLocalProduct();
 
 /** Returns the focused element's test id. */
 const focused = ({ page }: ChatPage): Promise<unknown> =>

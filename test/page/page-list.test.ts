@@ -1,9 +1,10 @@
 import { openPage } from '../support/page-driver.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-const product = useOwnUser();
+const product = useOwnUser(useLocalProduct({ hasAccounts: true }));
 
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });
 

@@ -2,7 +2,7 @@ import type { Route } from 'playwright-core';
 import { findOverflow } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';
 import { openPage, type ChatPage } from '../support/page-driver.js';
-import { useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
 import { until } from '../support/until.js';
 
 /** People send messages during a reply, and take turns up again. */
@@ -10,7 +10,7 @@ const WORDS = 'This reply takes its time, so that there is some to say something
 /** A reply that runs until someone stops it. */
 const held = { say: WORDS, calls: [{ tool: 'sleep', id: 's1', args: { ms: 60_000 } }] };
 
-const product = useProduct();
+const product = useLocalProduct();
 
 async function openBusy(): Promise<ChatPage> {
   const chat = await openPage(product.url);

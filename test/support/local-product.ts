@@ -15,6 +15,9 @@ import { lateBound } from './test-stores.js';
 
 const WEB_ROOT = fileURLToPath(new URL('../../dist/web', import.meta.url));
 
+/** All tests of a file may act as one user. */
+const UNLIMITED = { requestsPerMinute: 0, openStreams: 0, readBytesPerMinute: 0 };
+
 type Stores = InProcessOptions['stores'];
 
 export interface LocalProduct extends Pick<ApiServer, 'url' | 'logged'> {
@@ -64,6 +67,7 @@ export function useLocalProduct({
       agents,
       defaultAgent,
       webRoot: WEB_ROOT,
+      limits: UNLIMITED,
       allowUnauthenticated: !hasAccounts,
       ...(hasAccounts && { authenticate: createJwtAuthenticator(TOKENS) }),
     });

@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http';
 import { listen, type Listening } from './listen.js';
 import { signToken } from './people.js';
-import { newSessionId, useProduct } from './product.js';
+import { newSessionId } from './product.js';
 
 /** Starts a proxy that signs a user in by adding a header to each request. */
 export async function startSigningProxy(
@@ -26,13 +26,15 @@ export async function startSigningProxy(
   return listen(server);
 }
 
-/** Returns a shared product seen by a user of this file, in a new and empty tenant. */
-export function useOwnUser(...roles: string[]): {
+/** Returns a product with accounts as a user of this file sees it, in a new and empty tenant. */
+export function useOwnUser(
+  product: { readonly url: string },
+  ...roles: string[]
+): {
   readonly url: string;
   user: string;
   tenant: string;
 } {
-  const product = useProduct('accounts');
   const [user, tenant] = [newSessionId(), newSessionId()];
   let proxy: Listening | undefined;
   beforeAll(async () => {
