@@ -124,16 +124,21 @@ describe('doing again, over HTTP', () => {
 
   it('later readers see a turn that is being repeated', async () => {
     const id = newSessionId();
-    const script = [{ say: 'Slowly, one word after the other.', deltas: 20, everyMs: 50 }];
+    // It runs until someone stops it.
+    const script = [{ say: 'Once more.', calls: [{ tool: 'sleep', args: { ms: 600_000 } }] }];
     const text = JSON.stringify({ script });
     const message = { id: 'u1', role: 'user', parts: [{ type: 'text', text }] };
     const post = (trigger: string): Promise<Response> =>
       postJson(`${product.url}/api/chat/${id}?agent=lab`, { message, trigger });
-    await (await post('submit-message')).text();
+    const stop = (): Promise<unknown> => postJson(`${product.url}/api/chat/${id}/stop`, {});
+    const first = await post('submit-message');
+    await stop();
+    await first.text();
     const again = await Promise.all([1, 2, 3].map(() => post('regenerate-message')));
     const late = await post('regenerate-message');
     const runIds = [...again, late].map(({ headers }) => headers.get('x-run-id'));
     expect(new Set(runIds).size).toBe(1);
+    await stop();
     for (const response of [...again, late]) {
       expect(response.status).toBe(200);
       expect(await response.text()).toContain('[DONE]');

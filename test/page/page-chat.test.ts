@@ -15,13 +15,17 @@ const product = useProduct();
 it('the page shows text as it arrives, all of it after a reload in the middle, and links to the run', async () => {
   const sessionId = newSessionId();
   const chat = await openPage(product.url, sessionId);
-  await chat.say(toScript(held).text);
-  const lengths = new Set<number>();
-  await until('the text grows', async () => {
-    const [{ length } = ''] = await chat.replies();
-    lengths.add(length);
-    return lengths.size > 3;
+  // The page itself notes what it shows, since the test may look too seldom.
+  await chat.page.evaluate(() => {
+    const lengths = new Set<number>();
+    Object.assign(globalThis, { lengths });
+    new MutationObserver(() => {
+      const reply = document.querySelector('[data-testid=message][data-role=assistant]');
+      lengths.add(reply?.textContent.length ?? 0);
+    }).observe(document.body, { childList: true, characterData: true, subtree: true });
   });
+  await chat.say(toScript(held).text);
+  await until('the text grows', () => chat.page.evaluate<boolean>('lengths.size > 3'));
   await chat.page.reload();
   await until('the whole text', async () => (await chat.replies()).at(-1) === LONG);
   await chat.click('stop');

@@ -6,12 +6,13 @@ import { delegate } from '../support/lab-calls.js';
 import { runLab } from '../support/lab-run.js';
 import { openPage } from '../support/page-driver.js';
 import { createSignIn, json, outcome, signToken } from '../support/people.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { useLocalProduct } from '../support/local-product.js';
+import { newSessionId } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
 /** Signed-in customers, who may not approve refunds, see questions, other agents, and nothing of each other. */
-const product = useProduct('accounts');
+const product = useLocalProduct({ hasAccounts: true });
 const signIn = createSignIn(() => product.url);
 let proxy: Awaited<ReturnType<typeof startSigningProxy>>;
 let eve: typeof proxy;
@@ -109,13 +110,16 @@ it('the page asks for the result of an unknown client tool, and continues withou
 it('a card shows what another agent was asked, and what it writes while it works, and folds both', async () => {
   const chat = await openPage(proxy.url);
   const echo = { tool: 'echo', id: 'e1', args: { value: 'x' } };
-  const words = { say: 'Written by the child.', deltas: 20, everyMs: 60 };
-  const child = delegate('d1', { calls: [echo] }, words);
+  // It works until someone answers it.
+  const held = { say: 'Begun.', calls: [{ tool: 'locate', id: 'l1', args: {} }] };
+  const child = delegate('d1', { calls: [echo] }, held, { say: 'Written by the child.' });
   await chat.say(toScript({ calls: [child] }, { say: 'after' }).text);
   const report = chat.at('sub-agent-report');
-  await report.getByText('Written by').waitFor();
+  await report.getByText('Begun.').waitFor();
   expect(await report.textContent()).toContain('Echo done');
   expect((await chat.tools())[0]).toEqual({ tool: 'delegate', state: 'running' });
+  await chat.at('client-result').fill('here');
+  await chat.click('give-result');
   await chat.untilReplyHas('after');
   expect(await report.isVisible()).toBe(false);
   expect(await chat.at('sub-agent-result').textContent()).toContain('Written by the child.');

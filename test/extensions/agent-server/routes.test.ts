@@ -29,13 +29,19 @@ async function status(sessionId: string): Promise<Reply> {
 }
 
 /** Reads a session's events in the background. */
-function listen(sessionId: string, headers: Record<string, string> = {}, query = '') {
+function listen(
+  sessionId: string,
+  headers: Record<string, string> = {},
+  query = '',
+  onEvent?: () => void,
+) {
   const seen: SeenEvent[] = [];
   const leaving = new AbortController();
   const parser = createParser({
     onEvent: ({ id, data }) => {
       const event = JSON.parse(data) as SeenEvent['event'];
       seen.push({ id: id === undefined ? undefined : Number(id), event });
+      onEvent?.();
     },
   });
   const done = (async (): Promise<'ended' | 'cut' | number> => {
@@ -204,9 +210,9 @@ describe('the agent server', () => {
       message: script({ say: 'a long reply', deltas: 12, everyMs: 100 }),
     });
     const sessionId = String(started.body['sessionId']);
-    const reader = listen(sessionId);
-    await until('it speaks', () => textOf(reader.seen) !== '');
-    reader.leave();
+    const reader = listen(sessionId, {}, '', () => {
+      if (textOf(reader.seen) !== '') reader.leave();
+    });
     expect(await reader.done).toBe('cut');
     const last = reader.seen.findLast(({ id }) => id !== undefined)?.id ?? 0;
     const rest = listen(sessionId, { 'last-event-id': String(last) });
