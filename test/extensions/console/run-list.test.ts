@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { createRunList, toListed, toRunQuery } from '../../../extensions/console/run-list.js';
 import { workflowIdOf } from '../../../protocol/ids.js';
 import { WORKFLOW_TYPE } from '../../../protocol/temporal-names.js';
+import { startOnMemory } from '../../api/api-server.js';
 
 const OWN = "AgentTenant = 'acme'";
 
@@ -45,6 +46,16 @@ describe('the query for the runs of a tenant', () => {
   );
 });
 
+it('a run that was closed from outside has failed, whatever its last status was', () => {
+  expect(toRunQuery('q', { status: 'running' })).toContain("ExecutionStatus = 'Running'");
+  expect(toRunQuery('q', { status: 'failed' })).not.toContain("ExecutionStatus = 'Running'");
+  const run = { execution: { workflowId: workflowIdOf('s:1-x') }, type: { name: WORKFLOW_TYPE } };
+  const [startTime, closeTime] = [{ seconds: 1 }, { seconds: 2 }];
+  const listed = toListed({ ...run, startTime, closeTime }, undefined);
+  expect(listed).toMatchObject([{ status: 'failed', startedAt: 1_000, endedAt: 2_000 }]);
+  expect(toListed({ ...run, startTime }, undefined)).toMatchObject([{ status: 'running' }]);
+});
+
 describe('a run that is listed without a tenant', () => {
   const list = (runId: string) =>
     toListed(
@@ -64,4 +75,25 @@ it('runs without search attributes are not listed', () => {
   for (const engine of [undefined, temporal]) {
     expect(() => createRunList(engine)).toThrow(unlisted);
   }
+});
+
+it('Temporal is asked only for runs of the tenant, for each list and each group', async () => {
+  const asked: string[] = [];
+  const ask = async ({ query }: { query: string }) => {
+    asked.push(query);
+    return { executions: [], nextPageToken: [], count: 1 };
+  };
+  const client = {
+    workflowService: { listWorkflowExecutions: ask, countWorkflowExecutions: ask },
+    connection: { withDeadline: (_: unknown, work: () => Promise<unknown>) => work() },
+    options: { namespace: 'default' },
+  };
+  const temporal = { client: client as unknown as Client, taskQueue: 'q', searchAttributes: true };
+  const api = await startOnMemory({ instead: { temporal } });
+  for (const path of ['', '/count', '/count?groupBy=agent', '/count?groupBy=tenant']) {
+    const reply = await api.get(`/api/operator/runs${path}`, { 'x-user': 'eva@acme@viewer' });
+    expect(reply.status).toBe(200);
+  }
+  expect(asked.length).toBeGreaterThan(4);
+  for (const query of asked) expect(query.startsWith(`${OWN} AND `)).toBe(true);
 });

@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import { post, readRetryAfter } from '../../../extensions/notify/post.js';
+import { createSender } from '../../../extensions/notify/sender.js';
+import { toNotifySettings } from '../../../extensions/notify/settings.js';
 import { listen } from '../../support/listen.js';
 import { startReceiver, type NoticeReceiver } from '../../support/notice-receiver.js';
 
@@ -7,7 +9,10 @@ let receiver: NoticeReceiver;
 beforeEach(async () => {
   receiver = await startReceiver();
 });
-afterEach(() => receiver.close());
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await receiver.close();
+});
 
 const send = (url = receiver.url, privateNetwork = true): Promise<void> =>
   post(url, { body: '{}', privateNetwork });
@@ -85,4 +90,17 @@ it('a receiver that hangs is left when the attempt is cancelled', async () => {
   const sent = post(receiver.url, { body: '{}', privateNetwork: true, signal: over.signal });
   over.abort();
   await expect(sent).rejects.toMatchObject({ code: 'unreachable' });
+});
+
+it('one person gets no more in an hour than the settings say', async () => {
+  const ops = { name: 'ops', kind: 'slack' as const, url: receiver.url, privateNetwork: true };
+  const { send } = createSender(toNotifySettings({ receivers: [ops], perHour: 1 }));
+  const notice = { id: 'msg_1', type: 'run.failed', at: 0 } as const;
+  const sendToAnn = (): Promise<void> =>
+    send('ops', async () => ({ notice }), { tenant: '', owner: 'ann', kind: notice.type });
+  await sendToAnn();
+  const later = Date.now() + 120_000;
+  jest.spyOn(Date, 'now').mockImplementation(() => later);
+  await expect(sendToAnn()).rejects.toMatchObject({ code: 'busy' });
+  expect(receiver.attempts).toBe(1);
 });

@@ -24,6 +24,7 @@ const settings = (...receivers: ReceiverInput[]): NotifySettings => toNotifySett
 describe('receivers', () => {
   it.each([
     [[{ ...hook, secrets: ['short'] }], 'whsec_'],
+    [[{ ...hook, secrets: [`whsec_${'a'.repeat(31)}`] }], '24 bytes or more'],
     [[{ ...hook, url: 'ftp://x.test' }], 'http'],
     [[{ ...hook, url: 'https://a:b@x.test' }], 'no user or password'],
     [[hook, hook], 'the same name'],

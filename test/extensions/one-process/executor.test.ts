@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { createSubAgentTool, defineAgent, defineTool } from '../../../agents/index.js';
+import {
+  createSubAgentTool,
+  defineAgent,
+  defineTool,
+  type ToolSource,
+} from '../../../agents/index.js';
 import { handleChatStream } from '../../../ai-sdk/index.js';
 import {
   createInProcessExecutor,
@@ -241,6 +246,20 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     expect(executed).toEqual(['e1', 'c1']);
   });
 
+  it('a message that comes after the close is answered by the next executor', async () => {
+    const options = { agents: [createTestAgent().agent], stores: await openStores() };
+    const name = newName();
+    const first = open({ ...options, name });
+    await first.close();
+    const { sessionId } = await first.execute('tester', 'hello');
+    await first.idle();
+    expect((await options.stores.store.sessions.read(sessionId))?.status).toBe('starting');
+    const second = open({ ...options, name });
+    expect(await second.recover()).toBe(1);
+    const handle = await second.getHandle(sessionId);
+    expect(await handle?.result()).toMatchObject({ text: 'You said hello' });
+  });
+
   it('a run of a paused agent does not begin because another executor recovers', async () => {
     const options = { agents: [createTestAgent().agent], stores: await openStores() };
     const name = newName();
@@ -332,4 +351,27 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     expect(await stores.store.sessions.read(handle.sessionId)).toBeUndefined();
     await executor.idle();
   });
+});
+
+it('the close disconnects from the servers of tools', async () => {
+  let connections = 0;
+  const source: ToolSource = {
+    name: 's',
+    list: async (_taken, host) => {
+      connections += 1;
+      host.onClose(async () => {
+        connections -= 1;
+      });
+      return [];
+    },
+    toTools: () => [],
+    owns: () => false,
+  };
+  const llmConfig = { model: fakeModel(sayInTurn()) };
+  const agent = defineAgent({ name: 'a', systemPrompt: '', toolSources: [source], llmConfig });
+  const executor = open({ agents: [agent], stores: createMemoryStores() });
+  await (await executor.execute('a', 'hello')).result();
+  expect(connections).toBe(1);
+  await executor.close();
+  expect(connections).toBe(0);
 });

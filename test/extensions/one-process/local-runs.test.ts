@@ -73,6 +73,22 @@ it('runs are left once what they have in progress is over', async () => {
   expect(runs.isIdle()).toBe(true);
 });
 
+it('a process that has left its runs begins none, and takes up none that is answered', async () => {
+  const begun: string[] = [];
+  const runs = createLocalRuns({
+    name: 'test',
+    clock: systemClock,
+    logger,
+    parts: () => ({ modelStep: async () => void begun.push('a step') }) as unknown as RunParts,
+    revive: async (sessionId) => void begun.push(sessionId),
+    isBegun: () => Promise.resolve(false),
+  });
+  await runs.leave();
+  await runs.start(INPUT, { details: '' });
+  await runs.wake(INPUT.runId);
+  expect([begun, runs.isIdle()]).toEqual([[], true]);
+});
+
 it('a run that begins later waits for its time, and is stopped before', async () => {
   const clock = createTestClock();
   const done: string[] = [];
