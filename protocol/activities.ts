@@ -145,8 +145,6 @@ export interface LegOutcome extends Said {
 /** A parent's call whose sub-agent has ended or was lost. */
 export interface ChildEndRef extends Omit<CallActivityRef, 'toolName'> {
   child: ChildRef;
-  /** True if the sub-agent's workflow ended without reporting an outcome. */
-  lost?: boolean;
   /** True if the sub-agent was started before the parent was reset; it may still be active. */
   started?: boolean;
 }

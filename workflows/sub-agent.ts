@@ -1,8 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
-  ApplicationFailure,
   ChildWorkflowCancellationType,
-  ChildWorkflowFailure,
   condition,
   getExternalWorkflowHandle,
   ParentClosePolicy,
@@ -30,11 +28,11 @@ const LOOK_AGAIN_MS = 15 * 60_000;
 export async function runSubAgent(run: Run, step: number, call: CallRef): Promise<At> {
   const { child, toolCallId } = call;
   if (child === undefined) throw new Error(`the call ${toolCallId} has no sub-agent`);
-  const settle = (ending: { lost?: true; started?: true }) =>
+  const settle = (ending: { started?: true }) =>
     bookkeeping.settleChild.executeWithOptions({ summary: `${call.toolName}: result` }, [
       { ...runRef(run), step, toolCallId, child, ...ending },
     ]);
-  let ending: Promise<'ended' | 'lost' | 'started'> = carryOutChild(run, child, toolCallId);
+  let ending: Promise<'ended' | 'started'> = carryOutChild(run, child, toolCallId);
   let againMs: number | undefined;
   let { looks } = run;
   for (;;) {
@@ -43,7 +41,6 @@ export async function runSubAgent(run: Run, step: number, call: CallRef): Promis
     const looked = againMs === undefined ? condition(isAsked) : condition(isAsked, againMs);
     const end = await Promise.race([ending, looked.then(() => 'look')]);
     if (end === 'ended') return (await settle({})).at;
-    if (end === 'lost') return (await settle({ lost: true })).at;
     if (end === 'started') {
       // An earlier execution of this workflow started the sub-agent before a reset. Ask it to report its end.
       ending = new Promise(() => undefined);
@@ -76,14 +73,14 @@ function say(runId: string, signal: string): Promise<void> {
 }
 
 /**
- * Returns `lost` if the child's workflow never began or was ended from outside without an outcome, and
- * `started` if it already runs but is not a child of this execution.
+ * Returns `started` if the child's workflow already runs but is not a child of this execution. The
+ * record has the outcome of a run that has ended; a run without one was lost.
  */
 async function carryOutChild(
   { input, traceparent }: Run,
   child: ChildRef,
   toolCallId: string,
-): Promise<'ended' | 'lost' | 'started'> {
+): Promise<'ended' | 'started'> {
   try {
     const handle = await startChild(WORKFLOW_TYPE, {
       workflowId: workflowIdOf(child.runId),
@@ -102,12 +99,8 @@ async function carryOutChild(
       }),
     });
     await handle.result();
-    return 'ended';
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return 'started';
-    // A failed run fails its workflow with an error code; the details are in its record.
-    const hasFailed =
-      error instanceof ChildWorkflowFailure && error.cause instanceof ApplicationFailure;
-    return hasFailed ? 'ended' : 'lost';
   }
+  return 'ended';
 }

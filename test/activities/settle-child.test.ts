@@ -29,9 +29,8 @@ it('a sub-agent is at work before Temporal knows it, and is lost once its workfl
 });
 
 it('a run learns that its lost sub-agent was the last that asked, also from a second attempt', async () => {
-  const { session, tree, settleChild, ref: of } = await delegate();
+  const { session, tree, settleChild, ref } = await delegate();
   await session.decide(tree.runId, 'own', true);
-  const ref = { ...of, lost: true as const };
   const next = { do: 'open', step: 1, machine: ['own'] };
   for (const attempt of [1, 2]) {
     expect([attempt, await settleChild(ref)]).toMatchObject([attempt, { at: { next } }]);
