@@ -16,7 +16,7 @@ interface OpenSource<T> {
 }
 
 /** Opens a source at the first read. */
-export function openSource<T>(source: AsyncIterable<T>): OpenSource<T> {
+function openSource<T>(source: AsyncIterable<T>): OpenSource<T> {
   let iterator: AsyncIterator<T> | undefined;
   let isOver = false;
 
@@ -44,22 +44,16 @@ export function openSource<T>(source: AsyncIterable<T>): OpenSource<T> {
 }
 
 /**
- * Creates an iterator over the results of `read`. Concurrent reads are served in order. After an
- * error, and after `return`, the iterator has ended and `close` has been called.
+ * Creates an iterator over the results of `read`, which is done after `close`. Concurrent reads are
+ * served in order. After an error, and after `return`, `close` has been called.
  */
-export function closableIterator<T>({ read, close }: OpenSource<T>): AsyncIterableIterator<T> {
-  let isOver = false;
+function closableIterator<T>({ read, close }: OpenSource<T>): AsyncIterableIterator<T> {
   let lastTurn: Promise<unknown> = Promise.resolve();
 
   async function turn(): Promise<IteratorResult<T, undefined>> {
-    if (isOver) return DONE;
     try {
-      const result = await read();
-      if (result.done !== true) return result;
-      isOver = true;
-      return DONE;
+      return await read();
     } catch (error) {
-      isOver = true;
       // The reader gets the first error, not one from closing.
       await close().catch(() => undefined);
       throw error;
@@ -73,7 +67,6 @@ export function closableIterator<T>({ read, close }: OpenSource<T>): AsyncIterab
       return result;
     },
     return: async () => {
-      isOver = true;
       await close();
       return DONE;
     },
