@@ -5,11 +5,11 @@ import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { AGENT, drive, newSessionId } from '../support/session-driver.js';
 
-/** A run that has asked for approval of a call of its own, with a sub-agent that asks as well. */
-async function delegate(more: Partial<ActivityDeps> = {}) {
+/** A run that has asked for approval of a call of its own, with sub-agents whose first asks as well. */
+async function delegate(more: Partial<ActivityDeps> = {}, count = 1) {
   const stores = createMemoryStores();
   const session = drive(stores, newSessionId());
-  const tree = await grow({ ...stores, session } as unknown as Case, 1, (runId) => [
+  const tree = await grow({ ...stores, session } as unknown as Case, count, (runId) => [
     heldCall(runId, 'own'),
   ]);
   const { driver, ref: child } = childAt(tree, 0);
@@ -35,4 +35,16 @@ it('a run learns that its lost sub-agent was the last that asked, also from a se
   for (const attempt of [1, 2]) {
     expect([attempt, await settleChild(ref)]).toMatchObject([attempt, { at: { next } }]);
   }
+});
+
+it('a sub-agent whose call was approved goes on when the last one that asked has ended', async () => {
+  const woken: string[] = [];
+  const wake: ActivityDeps['wake'] = ({ runId }) => Promise.resolve(void woken.push(runId));
+  const { session, tree, settleChild, ref } = await delegate({ wake }, 2);
+  const { driver, ref: other } = childAt(tree, 1);
+  await driver.ask(other.runId, 1, [heldCall(other.runId, 'y')]);
+  await driver.decide(other.runId, 'y', true);
+  await session.decide(tree.runId, 'own', true);
+  await settleChild(ref);
+  expect(woken).toEqual([other.runId]);
 });

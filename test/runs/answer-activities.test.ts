@@ -3,6 +3,7 @@ import { AgentRegistry } from '../../agents/index.js';
 import type { LookRef } from '../../protocol/activities.js';
 import type { Next, OpenCalls } from '../../protocol/run.js';
 import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
+import { dueShardOf } from '../../store/contract/due.js';
 import { drive, newCall } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -48,10 +49,14 @@ it('a run that operators stop while it waits for its provider says so, since its
   const stop = { mode: 'interrupt' } as const;
   const wait = { failure: 1, reason: 'provider_overloaded', waitMs: 60_000, now: 1 };
   await stores.store.steps.discard({ writer, ...wait });
+  const due = () => stores.store.due.listed('urgent', dueShardOf(session.id), 0, 1_000);
+  expect(await due()).not.toContain(session.id);
   expect(await stopRun({ sessionId: session.id, runId, stop })).toMatchObject({
     waited: true,
     at: { next: { do: 'done', status: 'interrupted' } },
   });
+  // The sweeper looks after the run if this process dies before anything follows from the stop.
+  expect(await due()).toContain(session.id);
 });
 
 describe('the activities of answers', () => {
