@@ -13,7 +13,7 @@ import { readNotify } from '../extensions/notify/settings.js';
 import { loadExtensions } from '../extensions/own-files/index.js';
 import type { RedisStores } from '../store/redis/index.js';
 import { explainRedis } from '../store/redis/inspect-redis.js';
-import { createAgentWorker } from './create-worker.js';
+import { createAgentWorker, type AgentWorkerOptions } from './create-worker.js';
 
 export interface WorkerProcess {
   config: Config;
@@ -56,6 +56,26 @@ export async function runUntilFault(
   proc.on('unhandledRejection', end);
   await worker.run();
   if (fault !== undefined) throw fault.error;
+}
+
+/** Returns the settings of the worker that the environment gives. */
+export function settingsOf(config: Config) {
+  const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
+  return {
+    taskQueue: config.TASK_QUEUE,
+    startWithinMs: config.START_WITHIN * 1000,
+    times: config.HELIX_TIMES,
+    modelSlots: config.MODEL_SLOTS,
+    cachedRuns: config.CACHED_RUNS,
+    toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
+    fileHosts: config.FILE_HOSTS,
+    ...(deploymentName !== undefined &&
+      buildId !== undefined && { versioning: { deploymentName, buildId } }),
+    meterTenants: config.METRICS_TENANTS,
+    modelName: config.MODEL,
+    publicUrl: config.PUBLIC_URL,
+    sessionUrl: consoleUrlOf(config.PUBLIC_URL),
+  } satisfies Partial<AgentWorkerOptions>;
 }
 
 export async function runWorker(begun: WorkerProcess): Promise<void> {
@@ -115,28 +135,14 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
         requireRunning(worker);
       },
     });
-    const publicUrl = config.PUBLIC_URL;
-    const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
     worker = await createAgentWorker({
       connection,
       namespace,
-      taskQueue,
       agents,
       stores: redis,
-      startWithinMs: config.START_WITHIN * 1000,
-      times: config.HELIX_TIMES,
-      modelSlots: config.MODEL_SLOTS,
-      cachedRuns: config.CACHED_RUNS,
-      toolSlots: { total: config.TOOL_SLOTS, perUser: config.TOOLS_PER_USER },
       extensions,
-      fileHosts: config.FILE_HOSTS,
-      ...(deploymentName !== undefined &&
-        buildId !== undefined && { versioning: { deploymentName, buildId } }),
+      ...settingsOf(config),
       ...(metrics.meter && { meter: metrics.meter() }),
-      meterTenants: config.METRICS_TENANTS,
-      modelName: config.MODEL,
-      publicUrl,
-      sessionUrl: consoleUrlOf(publicUrl),
       logger,
     });
     logger.info(

@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
+import { NOT_HELD } from '../../activities/lease.js';
+import { createRuleModel, defineAgent } from '../../agents/index.js';
+import type { Extension } from '../../extension.js';
 import { TIMES } from '../../protocol/limits.js';
 import { toCachedRuns } from '../../worker/worker-settings.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
@@ -48,7 +51,7 @@ describe('runs that a process keeps in memory', () => {
   });
 
   it.concurrent(
-    'the owner chooses how many runs are kept, also none, and with which meter they are counted',
+    'the owner chooses how many runs and slots there are, and with which meter runs are counted',
     async () => {
       const runs = await newRuns();
       const counted: string[] = [];
@@ -68,11 +71,15 @@ describe('runs that a process keeps in memory', () => {
             stores,
             sweep: false,
             cachedRuns: 0,
+            modelSlots: 7,
             meter: meter as unknown as MetricMeter,
           }),
         ],
       });
-      expect(worker.options).toMatchObject({ maxCachedWorkflows: 0 });
+      expect(worker.options).toMatchObject({
+        maxCachedWorkflows: 0,
+        tuner: { activityTaskSlotSupplier: { numSlots: 7 } },
+      });
       await worker.runUntil(async () => {
         const run = await runs.begin(runs.newSessionId(), agent.name, 'hello');
         expect(await runs.result(run)).toMatchObject({ status: 'completed' });
@@ -81,6 +88,78 @@ describe('runs that a process keeps in memory', () => {
     },
   );
 });
+
+it.concurrent(
+  'leases and extensions begin with the worker and end behind it, as do sources of tools',
+  async () => {
+    const seen: string[] = [];
+    const sourced = defineAgent({
+      name: 'sourced',
+      systemPrompt: 'Be brief.',
+      llmConfig: { model: createRuleModel(() => ({ say: 'hello' })) },
+      toolSources: [
+        {
+          name: 'server',
+          list: (_taken, host) => {
+            host.onClose(() => Promise.resolve(seen.push('the source is closed')));
+            return Promise.resolve({});
+          },
+          toTools: () => [],
+          owns: () => false,
+        },
+      ],
+    });
+    const runs = await createRunHarness(stores, [sourced]);
+    const own: Extension = {
+      name: 'own',
+      liveness: () => ({
+        lease: {
+          hold: () => NOT_HELD,
+          onStop: () => () => undefined,
+          isHeld: () => true,
+          start: () => void seen.push('the lease starts'),
+          close: () => Promise.resolve(void seen.push('the lease ends')),
+        },
+        judge: (signal) => untilAborted(signal, () => seen.push('the judge ends')),
+        countWith: () => void seen.push('the lease is counted'),
+      }),
+      worker: () => ({
+        whileItRuns: (signal) => untilAborted(signal, () => seen.push('its work ends')),
+        close: () => void seen.push('it is closed'),
+      }),
+    };
+    const worker = await Worker.create({
+      connection,
+      taskQueue: runs.taskQueue,
+      workflowBundle,
+      plugins: [createAgentPlugin({ agents: [sourced], stores, sweep: false, extensions: [own] })],
+    });
+    await worker.runUntil(async () => {
+      const run = await runs.begin(runs.newSessionId(), sourced.name, 'hello');
+      expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+      seen.push('a run has ended');
+    });
+    expect(seen).toEqual([
+      'the lease is counted',
+      'the lease starts',
+      'a run has ended',
+      'the judge ends',
+      'its work ends',
+      'the lease ends',
+      'it is closed',
+      'the source is closed',
+    ]);
+  },
+);
+
+function untilAborted(signal: AbortSignal, then: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => {
+      then();
+      resolve();
+    });
+  });
+}
 
 describe('the plugin', () => {
   it.concurrent("the plugin serves agents beside the worker's own workflows", async () => {

@@ -1,6 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { TIMES } from '../../protocol/limits.js';
-import { createMoveWaiting, type DeploymentConnection } from '../../worker/versioning.js';
+import {
+  createMoveWaiting,
+  makeCurrent,
+  toDeploymentOptions,
+  type DeploymentConnection,
+} from '../../worker/versioning.js';
 
 const LOOK_MS = TIMES.lookAgainMs;
 let current: string | undefined;
@@ -111,3 +116,43 @@ it('stops when the worker ends', async () => {
   await sweep();
   expect(woken).toEqual([]);
 });
+
+it('a version that another one forestalls looks again, and leaves the other one current', async () => {
+  current = undefined;
+  const asked: object[] = [];
+  const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: true };
+  const racing = {
+    ...connection,
+    workflowService: {
+      ...connection.workflowService,
+      describeWorkerDeployment: async (of: object) => ({
+        ...(await connection.workflowService.describeWorkerDeployment(of)),
+        conflictToken: Uint8Array.of(asked.length),
+      }),
+      setWorkerDeploymentCurrentVersion: (request: object) => {
+        asked.push(request);
+        current = 'v2';
+        return Promise.reject(Object.assign(new Error('conflict'), { code: 9 }));
+      },
+    },
+  } as unknown as DeploymentConnection;
+  const found = makeCurrent(racing, 'default', version, ended.signal);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect(await found).toBe('v2');
+  const named = { deploymentName: 'agents', buildId: 'v1', version: 'agents.v1' };
+  expect(asked).toMatchObject([{ ...named, conflictToken: Uint8Array.of(0) }]);
+});
+
+it.each([undefined, 'AUTO_UPGRADE'] as const)(
+  'runs of a worker move as it says: %s',
+  (behavior) => {
+    const version = { deploymentName: 'agents', buildId: 'v1' };
+    expect(toDeploymentOptions({ ...version, ...(behavior && { behavior }) })).toEqual({
+      workerDeploymentOptions: {
+        version,
+        useWorkerVersioning: true,
+        defaultVersioningBehavior: behavior ?? 'PINNED',
+      },
+    });
+  },
+);

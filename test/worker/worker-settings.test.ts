@@ -1,0 +1,129 @@
+import { Worker, type WorkerOptions } from '@temporalio/worker';
+import { parseEnv } from '../../config/env.js';
+import { TIMES } from '../../protocol/limits.js';
+import { settingsOf } from '../../worker/run-main.js';
+import { createToolWorker, runBeside } from '../../worker/tool-worker.js';
+import { toEagerSlots, toSettings, toSlots } from '../../worker/worker-settings.js';
+import { until } from '../support/until.js';
+
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+it('a worker process takes its settings from the environment', () => {
+  const config = parseEnv({
+    TASK_QUEUE: 'q',
+    START_WITHIN: '2',
+    HELIX_TIMES: '{"leaseMs":9}',
+    MODEL_SLOTS: '3',
+    CACHED_RUNS: '4',
+    TOOL_SLOTS: '5',
+    TOOLS_PER_USER: '6',
+    FILE_HOSTS: 'files.example',
+    TEMPORAL_DEPLOYMENT_NAME: 'agents',
+    TEMPORAL_WORKER_BUILD_ID: 'v7',
+    METRICS_TENANTS: '1',
+    MODEL: 'scripted',
+    PUBLIC_URL: 'https://chat.example',
+  });
+  const { sessionUrl, ...settings } = settingsOf(config);
+  expect(settings).toEqual({
+    taskQueue: 'q',
+    startWithinMs: 2_000,
+    times: { ...TIMES, leaseMs: 9 },
+    modelSlots: 3,
+    cachedRuns: 4,
+    toolSlots: { total: 5, perUser: 6 },
+    fileHosts: ['files.example'],
+    versioning: { deploymentName: 'agents', buildId: 'v7' },
+    meterTenants: true,
+    modelName: 'scripted',
+    publicUrl: 'https://chat.example',
+  });
+  expect(sessionUrl?.('s', 'r')).toMatch(/^https:\/\/chat.example\/.*r$/);
+});
+
+it('slots for models and kept runs are those that the owner sets, and eager calls take a share of them', () => {
+  expect(toSlots(7)).toMatchObject({ maxConcurrentActivityTaskExecutions: 7 });
+  expect(toSettings(0)).toMatchObject({ maxCachedWorkflows: 0 });
+  expect(toEagerSlots({}, { modelSlots: 7 })).toBe(7);
+  const own = { maxConcurrentActivityTaskExecutions: 9 };
+  expect(toEagerSlots(own, { modelSlots: 7 })).toBeUndefined();
+  expect(toEagerSlots({}, { modelSlots: 7, versioning: {} })).toBeUndefined();
+  const off = { maxEagerActivityReservationsPerWorkflowTask: 0 };
+  expect(toEagerSlots(off, { modelSlots: 7 })).toBeUndefined();
+});
+
+it('the worker of tools has a queue, activities and slots of its own, and no workflows', async () => {
+  const created = jest.spyOn(Worker, 'create').mockResolvedValue({} as Worker);
+  const toolCall = (): never => {
+    throw new Error('not called');
+  };
+  const options: WorkerOptions = {
+    taskQueue: 'q',
+    namespace: 'n',
+    workflowBundle: { codePath: 'bundle.js' },
+    activities: { modelStep: toolCall },
+    maxConcurrentActivityTaskExecutions: 7,
+    maxConcurrentWorkflowTaskExecutions: 40,
+    shutdownGraceTime: '30s',
+  };
+  await createToolWorker(options, toolCall, 4);
+  expect(created.mock.calls).toEqual([
+    [
+      {
+        taskQueue: 'q-tools',
+        namespace: 'n',
+        activities: { toolCall },
+        // Five calls a slot: those of users who have used up their share wait in the process.
+        maxConcurrentActivityTaskExecutions: 20,
+        maxHeartbeatThrottleInterval: '4s',
+        defaultHeartbeatThrottleInterval: '4s',
+        shutdownGraceTime: '30s',
+      },
+    ],
+  ]);
+});
+
+describe('two workers beside each other', () => {
+  function fakeWorker() {
+    let state = 'INITIALIZED';
+    let end: (error?: Error) => void = () => undefined;
+    const ended = new Promise<void>((resolve, reject) => {
+      end = (error) => {
+        state = 'STOPPED';
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+    });
+    const run = (): Promise<void> => {
+      state = 'RUNNING';
+      return ended;
+    };
+    return { run, end, shutdown: () => end(), getState: () => state } as Worker & {
+      end: typeof end;
+    };
+  }
+  const fault = new Error('the second one failed');
+
+  it('end together when the first one is asked to stop', async () => {
+    const [main, beside] = [fakeWorker(), fakeWorker()];
+    const running = runBeside(main, () => Promise.resolve(beside), main.run);
+    await until('both run', () => beside.getState() === 'RUNNING');
+    main.shutdown();
+    await running;
+    expect(beside.getState()).toBe('STOPPED');
+  });
+
+  it('end together when the second one fails, also at its start', async () => {
+    const [main, beside] = [fakeWorker(), fakeWorker()];
+    const running = runBeside(main, () => Promise.resolve(beside), main.run);
+    await until('both run', () => beside.getState() === 'RUNNING');
+    beside.end(fault);
+    await expect(running).rejects.toBe(fault);
+    expect(main.getState()).toBe('STOPPED');
+    const alone = fakeWorker();
+    await expect(runBeside(alone, () => Promise.reject(fault), alone.run)).rejects.toBe(fault);
+    expect(alone.getState()).toBe('STOPPED');
+  });
+});
