@@ -59,7 +59,9 @@ export async function runUntilFault(
 }
 
 /** Returns the settings of the worker that the environment gives. */
-export function settingsOf(config: Config) {
+export function settingsOf(
+  config: Config,
+): Omit<AgentWorkerOptions, 'connection' | 'agents' | 'stores'> {
   const { TEMPORAL_DEPLOYMENT_NAME: deploymentName, TEMPORAL_WORKER_BUILD_ID: buildId } = config;
   return {
     taskQueue: config.TASK_QUEUE,
@@ -75,7 +77,7 @@ export function settingsOf(config: Config) {
     modelName: config.MODEL,
     publicUrl: config.PUBLIC_URL,
     sessionUrl: consoleUrlOf(config.PUBLIC_URL),
-  } satisfies Partial<AgentWorkerOptions>;
+  };
 }
 
 export async function runWorker(begun: WorkerProcess): Promise<void> {

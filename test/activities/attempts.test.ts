@@ -1,7 +1,7 @@
 import { APICallError } from '@ai-sdk/provider';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
-import type { AgentScope } from '../../agents/index.js';
+import type { AgentScope, ToolContext } from '../../agents/index.js';
 import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 import { fakeTool } from '../support/fake-tool.js';
@@ -265,4 +265,37 @@ it('the user is the one of this run, also where another one had a session of thi
     await stores.store.sessions.erase(session.id);
   }
   expect([...new Set(users)]).toEqual(['ann', 'bob']);
+});
+
+it('a call gives its place and its subscription back, as a step does, also when it is tried again', async () => {
+  const stores = await openTestStores();
+  const { onStop } = stores.streamManager;
+  let [listened, left] = [0, 0];
+  const counted: typeof onStop = async (...of) => {
+    const leave = await onStop(...of);
+    listened += 1;
+    return () => {
+      left += 1;
+      leave();
+    };
+  };
+  const fails = (_: unknown, { attempt }: ToolContext): void => {
+    if (attempt === 1) throw new Error('try again');
+  };
+  const retry = { attempts: 2, initialIntervalMs: 1 };
+  const again = fakeTool('again', fails, { idempotent: true, retry });
+  const { begin, step, tool } = createHarness(
+    { ...stores, streamManager: { ...stores.streamManager, onStop: counted } },
+    {
+      model: fakeModel(sayInTurn(asks(call('c1', 'again', {})))),
+      tools: [again],
+      toolSlots: { total: 1, perUser: 1 },
+    },
+  );
+  const run = await begin();
+  await step(run, 1);
+  await expect(tool(run, 1, 'c1', 1)).rejects.toMatchObject({ nextRetryDelay: 1 });
+  expect(await tool(run, 1, 'c1', 2)).toBe('settled');
+  await until('the step and both tries have left', () => left === 3);
+  expect(listened).toBe(3);
 });

@@ -3,7 +3,7 @@ import { sleep } from '../../protocol/time.js';
 import { changing } from '../support/session-driver.js';
 import type { HeldWork } from '../../store/contract/leases.js';
 import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
-import { fakeModel, parts } from '../support/fake-model.js';
+import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { fakeTool } from '../support/fake-tool.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -142,6 +142,19 @@ describe('an attempt under a lease', () => {
     state.stop('another run');
     state.stop(run.runId);
     expect(await attempt).toMatchObject({ kind: 'ended', status: 'interrupted' });
+  });
+
+  it('leaves its successor the table of a leg, with each step and call', async () => {
+    const { lease, noted } = openLease();
+    const pay = fakeTool('pay', () => 'paid', { idempotent: true });
+    const { play, begin } = await openHarness(
+      sayInTurn(parts.asks(parts.call('c1', 'pay', {})), parts.says('done')),
+      { lease, tools: [pay], more: { activities: 'leg' } },
+    );
+    await play(await begin());
+    const left = noted.filter((each) => each.startsWith('notes'));
+    expect(left).toHaveLength(3);
+    expect(left.at(-1)).toContain('"tool":"pay"');
   });
 
   it('is not registered for a workflow that would not schedule it again', async () => {

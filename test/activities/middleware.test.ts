@@ -2,7 +2,10 @@ import { APICallError } from '@ai-sdk/provider';
 import { MockLanguageModelV4 } from 'ai/test';
 import { createCallModel } from '../../activities/model/call-model.js';
 import { toModelCall } from '../../activities/model/call-options.js';
+import { compaction } from '../../activities/model/compaction.js';
 import { easing } from '../../activities/model/eased-prompt.js';
+import { createTellAgent, HOOK_MS } from '../../activities/model/finish-hooks.js';
+import { inputHooks } from '../../activities/model/input-hooks.js';
 import type { ClaimedStep, ModelCall, ModelRequest } from '../../activities/model/middleware.js';
 import { createStepReply } from '../../activities/model/step-reply.js';
 import { repairCalls } from '../../activities/model/repair-call.js';
@@ -16,6 +19,14 @@ import { fakeModel, parts } from '../support/fake-model.js';
 
 const ref = { sessionId: 's1', runId: 's1:1-x', agent: 'tester', step: 1 };
 const model = fakeModel(() => parts.says('Hello.'));
+
+const reply: Row = {
+  role: 'assistant',
+  messageId: 'msg-1',
+  runId: ref.runId,
+  step: 1,
+  parts: [{ type: 'text', text: 'Hello.' }],
+};
 
 function requestOf(more: Partial<ModelRequest> = {}): ModelRequest {
   const base = { agentId: ref.sessionId, agentType: ref.agent, step: ref.step };
@@ -59,6 +70,76 @@ it('a model is not silent while its reply waits for what is called with its part
   }
 });
 
+it('a model is read no faster than the store takes its reply', async () => {
+  let release: () => void = () => undefined;
+  const room = new Promise<void>((resolve) => (release = resolve));
+  const push = jest.fn();
+  const request = requestOf();
+  request.step.chunks = { push, room: () => room } as unknown as ClaimedStep['chunks'];
+  const asked = createCallModel({ store: {} as never })(request);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(push).toHaveBeenCalledTimes(1);
+  release();
+  await asked;
+});
+
+describe('code of an agent that hangs', () => {
+  beforeEach(() => {
+    jest.useFakeTimers();
+  });
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+  const hang = (): Promise<never> => new Promise(() => undefined);
+
+  it('holds a reply up for ten seconds, if it is a hook of a tool', async () => {
+    const tools = [{ name: 'tool', onInput: { start: hang } }];
+    const call = { tools, options: { prompt: [] } } as unknown as ModelCall;
+    const request = requestOf({ call, reply: { knownId: () => 'c1' } as never });
+    const warn = jest.fn();
+    await inputHooks({ ...request.step, warn })(request, () => Promise.resolve({ request }));
+    const heard = request.onPart?.({ type: 'tool-input-start', id: 'c1', toolName: 'tool' });
+    await jest.advanceTimersByTimeAsync(HOOK_MS);
+    await heard;
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  it('holds a step up for ten seconds, if it is a hook of its end', async () => {
+    const { runId, sessionId } = ref;
+    const sessions = {
+      read: () => Promise.resolve({ runId, turnStartRow: 0 }),
+      rows: () => Promise.resolve([reply]),
+    };
+    const warn = jest.fn();
+    const tellAgent = createTellAgent({ store: { sessions } as never, logger: { warn } as never });
+    const agent = { ...defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model } }) };
+    const told = tellAgent({
+      agent: { ...agent, onFinish: hang },
+      sessionId,
+      runId,
+      step: 1,
+      isLast: true,
+    });
+    await jest.advanceTimersByTimeAsync(HOOK_MS);
+    await told;
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+
+  it('leaves prepareStep a quarter of its time, if it summarises', async () => {
+    const store = { steps: { compact: () => Promise.resolve({ kind: 'none' }) } };
+    const request = requestOf();
+    const warn = jest.fn();
+    const step = { ...request.step, warn, rows: [], writer: {} } as unknown as ClaimedStep;
+    const middleware = compaction({ store: store as never })(step);
+    await middleware(request, () => Promise.resolve({ request }));
+    const { keep } = request.compactions?.record([0, 1], { pricing: undefined }) ?? {};
+    const kept = keep?.(hang, 60_000);
+    await jest.advanceTimersByTimeAsync(750);
+    expect(await kept).toBeUndefined();
+    expect(warn).toHaveBeenCalledTimes(1);
+  });
+});
+
 it('a stream is read to its end, which a middleware of the model may wait for', async () => {
   let isRead = false;
   const counted = fakeModel(async function* () {
@@ -98,13 +179,6 @@ describe('a request to a model', () => {
   });
 });
 
-const reply: Row = {
-  role: 'assistant',
-  messageId: 'msg-1',
-  runId: ref.runId,
-  step: 1,
-  parts: [{ type: 'text', text: 'Hello.' }],
-};
 const message: Row = { role: 'user', id: 'u2', parts: [{ type: 'text', text: 'And?' }] };
 
 it.each([

@@ -1,6 +1,7 @@
 import { APICallError } from '@ai-sdk/provider';
 import type { SpendCap } from '../../agents/index.js';
 import { toRunUsage } from '../../activities/model/spending.js';
+import type { RunMeter } from '../../protocol/telemetry.js';
 import { toLoggedError } from '../../activities/model/provider-failure.js';
 import { openHarness } from '../support/activity-harness.js';
 import { fakeTool } from '../support/fake-tool.js';
@@ -16,9 +17,9 @@ const echo = fakeTool('echo', (_, { toolCallId }) => {
 });
 
 /** Each call of the fake model uses 3 tokens in and 2 out: 39 millionths of a dollar. */
-function harnessOf(script: Script, spendCap?: SpendCap) {
+function harnessOf(script: Script, spendCap?: SpendCap, meter?: RunMeter) {
   const more = { llmConfig: { pricing }, ...(spendCap !== undefined && { spendCap }) };
-  return openHarness(script, { tools: [echo], more });
+  return openHarness(script, { tools: [echo], more, ...(meter && { meter }) });
 }
 
 const callsOnAndOn: Script = (n) => asks(call(`c${String(n)}`, 'echo', {}));
@@ -38,8 +39,14 @@ describe('what a run uses', () => {
   });
 
   it('the usage of a run includes attempts that failed after their provider had counted', async () => {
-    const given = await harnessOf((n) => [...text('So'), ...finish(n === 0 ? 'error' : 'stop')]);
+    const metered: number[] = [];
+    const given = await harnessOf(
+      (n) => [...text('So'), ...finish(n === 0 ? 'error' : 'stop')],
+      undefined,
+      (event) => event.kind === 'tokens_used' && metered.push(event.usage.costMicroUsd ?? 0),
+    );
     await given.play(await given.begin());
+    expect(metered).toEqual([39, 39]);
     expect(await given.record()).toMatchObject({
       usage: { inputTokens: 6, outputTokens: 4, costMicroUsd: 78 },
     });

@@ -274,42 +274,6 @@ describe('tool call', () => {
     expect(seen).toEqual([1, 2, 3].map((n) => `${String(n)} ${run.runId}/c1`));
   });
 
-  it('gives its place and its subscription back, as a step does, also when it is tried again', async () => {
-    const stores = await openTestStores();
-    const { onStop } = stores.streamManager;
-    let [listened, left] = [0, 0];
-    const counted: typeof onStop = async (...of) => {
-      const leave = await onStop(...of);
-      listened += 1;
-      return () => {
-        left += 1;
-        leave();
-      };
-    };
-    const again = fakeTool(
-      'again',
-      (_, { attempt }: ToolContext) => ({ attempt, n: attempt > 1 || trap() }),
-      {
-        idempotent: true,
-        retry: { attempts: 2, initialIntervalMs: 1 },
-      },
-    );
-    const { begin, step, tool } = createHarness(
-      { ...stores, streamManager: { ...stores.streamManager, onStop: counted } },
-      {
-        model: fakeModel(sayInTurn(parts.asks(parts.call('c1', 'again', {})))),
-        tools: [again],
-        toolSlots: { total: 1, perUser: 1 },
-      },
-    );
-    const run = await begin();
-    await step(run, 1);
-    await expect(tool(run, 1, 'c1', 1)).rejects.toMatchObject({ nextRetryDelay: 1 });
-    expect(await tool(run, 1, 'c1', 2)).toBe('settled');
-    await until('the step and both tries have left', () => left === 3);
-    expect(listened).toBe(3);
-  });
-
   it('acts in each of its attempts for who asked and who approved, and its row has neither’s roles', async () => {
     const seen: unknown[] = [];
     const pay = fakeTool(

@@ -166,6 +166,17 @@ describe('the state that tools change', () => {
     expect(await state()).toEqual({ memory: {}, list: [] });
   });
 
+  it('the state has the changes of the call that ends the run', async () => {
+    const last = fakeTool('last', (_, context) => remember()('a', context), { finishWith: true });
+    const { play, begin, stores, session } = await openHarness(
+      sayInTurn(parts.asks(parts.call('a', 'last', {}))),
+      { tools: [last], more: { stateSchema: Memory, activities: 'leg' } },
+    );
+    await play(await begin());
+    const { customState } = await stores.store.documents.readState(session.id);
+    expect(customState).toMatchObject({ memory: { a: 'x' } });
+  });
+
   it('the snapshot has the state at the sequence from which the page follows', async () => {
     const { run, tool, stores, session, step } = await openCalls(remember());
     const snapshot = async (): Promise<unknown> => (await snapshotOf(stores, session.id))?.state;

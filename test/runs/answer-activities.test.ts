@@ -1,3 +1,4 @@
+import { afterWork } from '../../activities/endings.js';
 import { createActivities } from '../../activities/index.js';
 import { AgentRegistry } from '../../agents/index.js';
 import type { LookRef } from '../../protocol/activities.js';
@@ -57,6 +58,25 @@ it('a run that operators stop while it waits for its provider says so, since its
   });
   // The sweeper looks after the run if this process dies before anything follows from the stop.
   expect(await due()).toContain(session.id);
+});
+
+it('a run whose record has lost its newest steps has not completed', async () => {
+  const { endRun, session, refOf, stores } = await open();
+  const { runId } = await session.speaking();
+  const { sequence = 0 } = (await stores.store.sessions.read(session.id)) ?? {};
+  const end = { ...refOf(runId), step: 1, status: 'completed', known: sequence + 1 } as const;
+  const next = { do: 'done', status: 'failed', error: { code: 'state_lost' } };
+  expect(await endRun(end)).toMatchObject({ at: { next } });
+});
+
+it('a run that has ended tells so, also once the next one has begun', async () => {
+  const superseded = { do: 'done', step: 0, status: 'superseded' } as const;
+  const read = { version: 2, sequence: 9, next: superseded };
+  const ended = { kind: 'ended', step: 3, status: 'completed' } as const;
+  expect(await afterWork(ended, () => Promise.resolve(read))).toEqual({
+    ...read,
+    next: { do: 'done', step: 3, status: 'completed' },
+  });
 });
 
 describe('the activities of answers', () => {

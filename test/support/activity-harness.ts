@@ -47,6 +47,7 @@ export interface AgentUnderTest {
   toolHost?: ToolHost;
   uploads?: MadeFiles;
   extensions?: ActivityDeps['extensions'];
+  meter?: ActivityDeps['meter'];
   /** Called with the scope that the agent's factory gets; if set, a factory creates the agent. */
   onScope?: (scope: AgentScope) => void;
   more?: Partial<Omit<AgentConfig<z.ZodType, z.ZodType>, 'llmConfig'>> & {
@@ -153,6 +154,7 @@ export function createHarness(
     ...(agent.extensions !== undefined && { extensions: agent.extensions }),
     ...(agent.toolHost !== undefined && { toolHost: agent.toolHost }),
     unansweredMs: agent.unansweredMs,
+    ...(agent.meter !== undefined && { meter: agent.meter }),
     logger: { info: () => undefined, warn: () => undefined },
   };
   const activities = createActivities(deps);
@@ -192,6 +194,7 @@ export function createHarness(
     const input: LegRef = {
       ...ref(run, step),
       hasOutput: definition.outputSchema !== undefined,
+      ...(agent.lease !== undefined && { isLeased: true }),
       at: { version: 0, sequence: 0, next: { do: 'model', step } },
     };
     const leg = activities.leg as (ref: LegRef) => Promise<LegOutcome>;

@@ -16,16 +16,17 @@ let woken: string[];
 let leased: number[];
 let ended: AbortController;
 
+const withDeadline = (_at: number, work: () => unknown): unknown => work();
+const describeWorkerDeployment = () =>
+  Promise.resolve({
+    workerDeploymentInfo: {
+      routingConfig: { currentDeploymentVersion: { buildId: current ?? '' } },
+    },
+    conflictToken: 'seen',
+  });
 const connection = {
-  withDeadline: (_at: number, work: () => unknown) => work(),
-  workflowService: {
-    describeWorkerDeployment: () =>
-      Promise.resolve({
-        workerDeploymentInfo: {
-          routingConfig: { currentDeploymentVersion: { buildId: current ?? '' } },
-        },
-      }),
-  },
+  withDeadline,
+  workflowService: { describeWorkerDeployment },
 } as unknown as DeploymentConnection;
 
 const client = {
@@ -122,13 +123,9 @@ it('a version that another one forestalls looks again, and leaves the other one 
   const asked: object[] = [];
   const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: true };
   const racing = {
-    ...connection,
+    withDeadline,
     workflowService: {
-      ...connection.workflowService,
-      describeWorkerDeployment: async (of: object) => ({
-        ...(await connection.workflowService.describeWorkerDeployment(of)),
-        conflictToken: Uint8Array.of(asked.length),
-      }),
+      describeWorkerDeployment,
       setWorkerDeploymentCurrentVersion: (request: object) => {
         asked.push(request);
         current = 'v2';
@@ -140,7 +137,7 @@ it('a version that another one forestalls looks again, and leaves the other one 
   await jest.advanceTimersByTimeAsync(1_000);
   expect(await found).toBe('v2');
   const named = { deploymentName: 'agents', buildId: 'v1', version: 'agents.v1' };
-  expect(asked).toMatchObject([{ ...named, conflictToken: Uint8Array.of(0) }]);
+  expect(asked).toMatchObject([{ ...named, conflictToken: 'seen' }]);
 });
 
 it.each([undefined, 'AUTO_UPGRADE'] as const)(

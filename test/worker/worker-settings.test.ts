@@ -108,7 +108,11 @@ describe('two workers beside each other', () => {
 
   it('end together when the first one is asked to stop', async () => {
     const [main, beside] = [fakeWorker(), fakeWorker()];
-    const running = runBeside(main, () => Promise.resolve(beside), main.run);
+    const running = runBeside(
+      main,
+      () => Promise.resolve(beside),
+      () => main.run(),
+    );
     await until('both run', () => beside.getState() === 'RUNNING');
     main.shutdown();
     await running;
@@ -117,13 +121,23 @@ describe('two workers beside each other', () => {
 
   it('end together when the second one fails, also at its start', async () => {
     const [main, beside] = [fakeWorker(), fakeWorker()];
-    const running = runBeside(main, () => Promise.resolve(beside), main.run);
+    const running = runBeside(
+      main,
+      () => Promise.resolve(beside),
+      () => main.run(),
+    );
     await until('both run', () => beside.getState() === 'RUNNING');
     beside.end(fault);
     await expect(running).rejects.toBe(fault);
     expect(main.getState()).toBe('STOPPED');
     const alone = fakeWorker();
-    await expect(runBeside(alone, () => Promise.reject(fault), alone.run)).rejects.toBe(fault);
+    await expect(
+      runBeside(
+        alone,
+        () => Promise.reject(fault),
+        () => alone.run(),
+      ),
+    ).rejects.toBe(fault);
     expect(alone.getState()).toBe('STOPPED');
   });
 });
