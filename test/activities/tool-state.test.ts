@@ -173,8 +173,8 @@ describe('the state that tools change', () => {
       { tools: [last], more: { stateSchema: Memory, activities: 'leg' } },
     );
     await play(await begin());
-    const { customState } = await stores.store.documents.readState(session.id);
-    expect(customState).toMatchObject({ memory: { a: 'x' } });
+    const stored = await stores.store.documents.load(session.id);
+    expect(stored?.customState).toMatchObject({ memory: { a: 'x' } });
   });
 
   it('the snapshot has the state at the sequence from which the page follows', async () => {
