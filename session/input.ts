@@ -140,26 +140,15 @@ export interface NewCall {
 }
 
 /** A call as the model requested it and a step committed it. Only this record authorises an execution. */
-export interface CallSpec {
-  toolCallId: string;
-  toolName: string;
-  kind: CallKind;
-  input: unknown;
+export interface CallSpec extends Omit<
+  NewCall,
+  'row' | 'timeoutMs' | 'idempotent' | 'child' | 'ask'
+> {
   runId: string;
   step: number;
   approvalId?: string;
-  /** Time limit for people, ms after the pause. */
-  deadlineMs?: number;
-  /** Action if no answer comes in time. */
-  onExpiry?: OnExpiry;
-  /** An automatic decision. */
-  decision?: Decision;
-  /** Required approvers, if access to the conversation is not enough. */
-  approvers?: Approvers;
   /** The run that carries out a call of kind `subagent`. */
   child?: ChildRef;
-  /** Description for people, if they answer the call. */
-  about?: CallDescription;
   /** The newest edit of `input`, with the model's input as `from`. Stored separately. */
   edited?: Omit<CallEdit, 'input'> & { from: unknown };
 }
