@@ -182,6 +182,7 @@ describe('rewind', () => {
     includes(record, { runMode: 'from_checkpoint', runFromStep: 1, committedStep: 1 });
     equal(record?.born === before?.born, false);
     includes(await session.load(), { customState: { step: 1 }, version: 4 });
+    equal((await session.runs())[0]?.rewound, undefined);
     includes(await session.rows(), [
       { role: 'user' },
       { role: 'assistant', step: 1 },

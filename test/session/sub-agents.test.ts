@@ -78,6 +78,7 @@ describe('a sub-agent', () => {
     await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
     // No question has been asked yet.
     equal(await tree.root.pending(), {});
+    equal((await setup.store.waiting.page({ owner: 'ann' }, { limit: 1 })).sessions, []);
     equal(await tree.root.decide(tree.runId, 'r', true), { kind: 'not_pending' });
     equal(await tree.root.messages('tool_approval_request'), []);
     await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'c', 'client')]);

@@ -19,7 +19,7 @@ function ownerConversationCases({ describe, it }: Suite): void {
       const first = await newSession(setup, owner, 'the first');
       const second = await newSession(setup, owner, 'the second');
       await first.end(await runOf(setup, first), 'completed', { now: Date.now() + 1_000 });
-      await setup.store.owners.fold(first.id);
+      await setup.store.owners.fold(first.id, owner, 'another title');
       const { conversations, cursor } = await setup.store.owners.page(owner, { limit: 50 });
       equal(cursor, undefined);
       equal(

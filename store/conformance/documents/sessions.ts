@@ -186,6 +186,22 @@ function deletionCases({ describe, it }: Suite): void {
       equal(await store.erasures.of(session.id), []);
     });
 
+    it('a conversation is listed until each erasure of its id is done', async (setup) => {
+      const { store, session } = setup;
+      const isListed = async (): Promise<boolean> =>
+        (await store.erasures.pending({ owner: 'ann' })).includes(session.id);
+      for (const time of ['first', 'second']) {
+        await session.newRun();
+        const act = { id: `${session.id} ${time}`, at: 5, by: 'ann', action: 'erase' as const };
+        await store.sessions.erase(session.id, act);
+      }
+      for (const erasure of await store.erasures.of(session.id)) {
+        equal(await isListed(), true);
+        await store.erasures.done(session.id, erasure);
+      }
+      equal(await isListed(), false);
+    });
+
     it('erasing ends readers', async ({ store, streamManager, session, another }) => {
       await session.newRun();
       const reader = await (await another()).streamManager.createReader(session.id);

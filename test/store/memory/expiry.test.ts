@@ -5,6 +5,7 @@ import {
   createStoresOn,
   type MemoryOptions,
 } from '../../../store/memory/index.js';
+import { createKeySpace } from '../../../store/redis/keys.js';
 import { drive, newCall, userMessage } from '../../support/session-driver.js';
 
 const HOUR = 3_600_000;
@@ -149,8 +150,54 @@ describe('expiry in memory', () => {
     expect(await spent()).toEqual({ day: 7, month: 7 });
     pass(24 * HOUR);
     expect(await spent()).toEqual({ day: 0, month: 7 });
-    pass(30 * 24 * HOUR);
+    pass(29 * 24 * HOUR);
+    expect(await spent()).toEqual({ day: 0, month: 7 });
+    pass(24 * HOUR);
     expect(await spent()).toEqual({ day: 0, month: 0 });
+  });
+
+  it('the reply to a request is kept for a time of its own', async () => {
+    const { store, pass } = storesWithClock();
+    const claim = () => store.requests.claim('key', 'digest', 1_000);
+    await claim();
+    await store.requests.settle('key', 'reply', HOUR);
+    pass(HOUR);
+    expect(await claim()).toMatchObject({ reply: 'reply' });
+    pass(1);
+    expect(await claim()).toEqual({ kind: 'new' });
+  });
+
+  it('the request of an operator lasts a day, also if it is repeated', async () => {
+    const { store, pass } = storesWithClock();
+    const ask = () => store.audit.ask('acme', { action: 'open', subject: 'p-1', by: 'ann' });
+    await ask();
+    pass(23 * HOUR);
+    await ask();
+    expect(await store.audit.asked('acme')).toHaveLength(1);
+    pass(2 * HOUR);
+    expect(await store.audit.asked('acme')).toEqual([]);
+  });
+
+  it('a conversation that is noted as waiting waits since its question', async () => {
+    const { session, store, pass } = storesWithClock();
+    await session.asked(newCall('a', 'approval'));
+    const since = await store.waiting.since(session.id);
+    pass(HOUR);
+    await store.waiting.note(session.id);
+    expect(await store.waiting.since(session.id)).toBe(since);
+  });
+
+  it('an erasure that is noted just now may be about to begin', async () => {
+    let time = 1_000_000;
+    const data = createMemoryData({ now: () => time });
+    const { erasures } = createStoresOn(data).store;
+    const list = createKeySpace().erasing({ owner: 'ann' });
+    data.keyspace.call('ZADD', list, time, 's');
+    for (const isListed of [true, false]) {
+      expect(await erasures.pending({ owner: 'ann' })).toEqual([]);
+      expect(data.keyspace.call('ZCARD', list)).toBe(isListed ? 1 : 0);
+      time += 60_001;
+    }
   });
 
   it('deadlines, snapshots, due times and leases use the same clock', async () => {

@@ -133,6 +133,13 @@ describe('bytes of files in a store of their own', () => {
     expect(bucket.names()).toEqual([]);
   });
 
+  it('a file whose bytes could not be written leaves no trace', async () => {
+    const { id, store, bucket } = open();
+    jest.spyOn(bucket, 'write').mockRejectedValueOnce(new Error('it is full'));
+    await expect(addFile(store, id, 'ann')).rejects.toThrow('it is full');
+    expect(await store.files.list(id)).toEqual([]);
+  });
+
   it('bytes that are written after their conversation was erased are removed once more', async () => {
     const { id, store, files, bucket, session, pass } = open();
     await session.begin({ owner: 'ann', tenant: '' });

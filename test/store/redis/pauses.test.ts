@@ -44,6 +44,23 @@ it.each([0, 1, 2, 3])(
   },
 );
 
+it('a run that is held while the last one of its agent is dropped is released', async () => {
+  const keyspace = createKeyspace({ now: Date.now });
+  const redis = createLocalCommands(keyspace);
+  const { writeIf } = createLocalAtomic(keyspace);
+  const pauses = createPauses({ redis, keys, writeIf }, 'test');
+  await pauses.set({ ...PAUSE, at: 1, by: 'olga' });
+  await pauses.hold(RUN);
+  const other = { ...RUN, runId: 's-2:1-a' };
+  const hdel: typeof redis.hdel = async (...which) => {
+    await pauses.hold(other);
+    return redis.hdel(...which);
+  };
+  await createPauses({ redis: { ...redis, hdel }, keys, writeIf }, 'test').drop(RUN);
+  await pauses.clear(PAUSE);
+  expect(await pauses.released(10)).toEqual([other]);
+});
+
 it('the keys of a fleet live in one slot of a cluster', () => {
   for (const fleet of ['default/helix', 'a}b{c']) {
     const { paused, lists, held } = keys.pauses(fleet);
