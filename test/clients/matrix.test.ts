@@ -1,10 +1,13 @@
 import { checkCommonKeys } from '../ai-sdk/common-keys.js';
 import { useLocalProduct } from '../support/local-product.js';
+import { createSignIn, signToken } from '../support/people.js';
+import { startSigningProxy } from '../support/signing-proxy.js';
 import { startBrowser, type Browser } from './browser.js';
 import { clients, PLAYS_ALL, type Client } from './clients.js';
 import { castOf, titleOf, type Scenario } from './scenario.js';
 import { approvals } from './scenarios/approvals.js';
 import { connections } from './scenarios/connections.js';
+import { fourEyes } from './scenarios/four-eyes.js';
 import { SHARED, withOwnKits, withStaticParts } from './scenarios/own-kits.js';
 import { reloads } from './scenarios/reloads.js';
 import { turns } from './scenarios/turns.js';
@@ -19,11 +22,18 @@ import { parseParts } from './wire-parts.js';
 const TOGETHER = 6;
 
 const STOCK = [...replies, ...approvals, ...reloads, ...connections, ...turns];
-const SCENARIOS = [...STOCK, ...withStaticParts(STOCK), ...withOwnKits(STOCK)];
+const SCENARIOS = [
+  ...STOCK,
+  ...withStaticParts(STOCK),
+  ...withOwnKits(STOCK),
+  ...fourEyes(createSignIn(() => accounts.url)),
+];
 /** The schemas of these versions refuse every unknown key. */
 const STRICTEST = ['6.0.0', '7.0.0'];
 
 const product = useLocalProduct();
+const accounts = useLocalProduct({ hasAccounts: true });
+let customer: Awaited<ReturnType<typeof startSigningProxy>>;
 const browsers = new Map<Client, Browser>();
 
 const KITS = [...new Set(SCENARIOS.map(({ kit }) => kit))];
@@ -46,13 +56,17 @@ const plays = SCENARIOS.flatMap((scenario, index) =>
 );
 
 beforeAll(async () => {
+  customer = await startSigningProxy(() => accounts.url, await signToken('cora', undefined));
   for (const browser of await Promise.all(clients.map(startBrowser))) {
     browsers.set(browser.client, browser);
   }
   await playAll(({ scenario }) => scenario.isAlone === true, 1);
   await playAll(({ scenario }) => scenario.isAlone !== true, TOGETHER);
 }, 900_000);
-afterAll(() => Promise.all([...browsers.values()].map((browser) => browser.close())));
+afterAll(async () => {
+  await Promise.all([...browsers.values()].map((browser) => browser.close()));
+  await customer.close();
+});
 
 /** Begins the chosen plays in their order, and waits for their ends. */
 async function playAll(isChosen: (of: (typeof plays)[number]) => boolean, together: number) {
@@ -73,7 +87,11 @@ it.each(plays)('$title', async (of) => {
 async function play(scenario: Scenario, client: Client): Promise<void> {
   const browser = browsers.get(client);
   if (browser === undefined) throw new Error(`no browser of ${client.name}`);
-  const stage = openStage(browser, product, scenario.kit);
+  const { stores, chargesOf } = accounts;
+  const stage =
+    scenario.isOfCustomer === true
+      ? openStage(browser, { url: customer.url, stores, chargesOf }, scenario.kit, 'support')
+      : openStage(browser, product, scenario.kit);
   try {
     await castOf(scenario, client)(stage);
     // Events of the agent server become parts only on the page.

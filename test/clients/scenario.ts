@@ -13,6 +13,8 @@ export interface Scenario {
   exceptions: Exception[];
   /** True if nothing else may happen in its browser meanwhile. */
   isAlone?: true;
+  /** True for pages of a signed-in customer of the agent `support`; others use `lab`, unnamed. */
+  isOfCustomer?: true;
 }
 
 interface Exception {
