@@ -1,6 +1,6 @@
 import { AgentAlreadyRunningError, type HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import type { Row } from '../../protocol/rows.js';
+import type { Row, UserRow } from '../../protocol/rows.js';
 import { isTerminal } from '../../protocol/run.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { UserMessage } from '../../store/contract/runs.js';
@@ -137,13 +137,17 @@ function classifyRedo({ request, session }: Facts): Ask | undefined {
 }
 
 /** Returns undefined if the server has never accepted these messages, which makes them new. */
-function classifyRegenerate(
-  { messages, messageId: named }: Request,
-  { record, rows = [] }: KnownSession,
-): Ask | undefined {
+function classifyRegenerate(request: Request, session: KnownSession): Ask | undefined {
+  const { messages, messageId: named } = request;
+  const { record, rows = [] } = session;
+  const last = messages.at(-1)?.id;
   const ids = new Set(rows.map(idOf));
-  const known = [named, messages.at(-1)?.id].find((id) => id !== undefined && ids.has(id));
+  const known = [named, last].find((id) => id !== undefined && ids.has(id));
   if (known === undefined && messages.length > 0) return undefined;
+  const asked = rows.slice(0, rows.findIndex((row) => idOf(row) === known) + 1).findLast(isUsers);
+  // The page shows an edit that never arrived, or was refused: the answer must be to that.
+  const edit = asked?.id === last && classifyEdit({ ...request, messageId: last }, session);
+  if (edit && edit.kind === 'edit') return edit;
   const repeat = classifyRepeat(known, { record, rows });
   if (repeat?.kind !== 'refuse') return repeat ?? { kind: 'regenerate', messageId: known };
   const abandoned = toAbandoned(known, { record, rows });
@@ -257,6 +261,10 @@ function toResumableState(session: KnownSession | undefined) {
 
 function refuse(error: HelixError): Extract<Ask, { kind: 'refuse' }> {
   return { kind: 'refuse', error };
+}
+
+function isUsers(row: Row): row is UserRow {
+  return row.role === 'user';
 }
 
 function idOf(row: Row): string | undefined {

@@ -25,7 +25,8 @@ export function toTrailingUserMessages(messages: readonly PostedMessage[]): Post
 }
 
 /**
- * Converts posted user messages into what the session accepts.
+ * Converts posted user messages into what the session accepts. Empty ones before the last are left
+ * out: a page still shows one that was refused when it posts the next.
  *
  * @throws HelixError `validation_error` or `message_too_large`; then none is accepted
  */
@@ -37,7 +38,8 @@ export function toUserMessages(
     throw invalid(`One request may bring at most ${String(LIMITS.newMessages)} messages.`);
   }
   const ids = new Set<string>();
-  return posted.map((message) => {
+  const said = posted.filter((message, at) => at === posted.length - 1 || hasContent(message));
+  return said.map((message) => {
     if (ids.has(message.id)) throw invalid(`Two messages have the id "${message.id}".`);
     ids.add(message.id);
     return toUserMessage(message, options);
@@ -98,18 +100,19 @@ function hashOf(id: string, parts: readonly UserPart[]): string {
 }
 
 function toUserParts(message: PostedMessage, options: UserMessageOptions): UserPart[] {
-  const posted = message.parts ?? [];
-  if (posted.length === 0 && message.content !== undefined && message.content !== '') {
-    return [{ type: 'text', text: message.content }];
-  }
-  const parts = posted.flatMap((part): UserPart[] => {
+  if (!hasContent(message)) throw invalid('A user message needs text or a file.');
+  const { parts = [], content = '' } = message;
+  if (parts.length === 0) return [{ type: 'text', text: content }];
+  return parts.flatMap((part): UserPart[] => {
     // A page's own data is stored separately: the model does not get it.
     if (part.type !== 'text' && part.type !== 'file') return [];
     return [part.type === 'text' ? toTextPart(part) : toFilePart(part, options)];
   });
-  const isEmpty = parts.every((part) => part.type === 'text' && part.text === '');
-  if (isEmpty) throw invalid('A user message needs text or a file.');
-  return parts;
+}
+
+function hasContent({ parts = [], content = '' }: PostedMessage): boolean {
+  if (parts.length === 0) return content !== '';
+  return parts.some(({ type, text }) => type === 'file' || (type === 'text' && text !== ''));
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   next,
   unknown,
   record,
+  rows,
   call,
   session,
   stale,
@@ -106,6 +107,19 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     'regenerating without a name or a message does the newest turn again',
     { trigger: 'regenerate-message', session: session() },
     { kind: 'regenerate', messageId: undefined },
+  ],
+  ...['msg-1', undefined].map((messageId): (typeof cases)[number] => [
+    `regenerating what the page shows in another version is an edit: ${String(messageId)}`,
+    { ...redo(session()), messageId, messages: list(other) },
+    { kind: 'edit', messageId: 'u1', messages: list(other) },
+  ]),
+  [
+    'regenerating the reply to another message is none',
+    {
+      ...redo(session({}, { rows: [{ ...next?.row, id: 'u0' } as Row, ...rows.toReversed()] })),
+      messages: list(other),
+    },
+    { kind: 'regenerate', messageId: 'msg-1' },
   ],
   [
     'regenerating with a message that the session never accepted is a new message',

@@ -44,6 +44,14 @@ describe("a page's own parts of a user message", () => {
   });
 });
 
+it('an empty message, which was refused, does not block the next one', () => {
+  const posted = [[text('')], [place], [], [text('a')], [text('b')]].map(
+    (parts, at): PostedMessage => ({ id: `u${String(at)}`, role: 'user', parts }),
+  );
+  expect(toUserMessages(posted).map(({ id }) => id)).toEqual(['u3', 'u4']);
+  expect(() => toUserMessages(posted.slice(0, 3))).toThrow('needs text or a file');
+});
+
 it.each([
   ['https://files.test/a.png', true],
   ['https://evilfiles.test/a.png', false],
