@@ -17,6 +17,7 @@ describe('what a test expects of a value', () => {
     [{ n: 5 }, { n: (value: unknown) => value === 5 }, true],
     [NaN, NaN, true],
     [null, {}, false],
+    [{ a: 1, b: 2 }, Object.assign(Object.create(null) as object, { a: 1 }), true],
   ])('%j against %p: %s', (actual, expected, is) => {
     expect(matches(actual, expected)).toBe(is);
   });

@@ -5,6 +5,7 @@ import {
   type TestRuntime,
   type TestRuntimeOptions,
 } from '../../testing/index.js';
+import { createTestClock } from '../../testing/test-clock.js';
 
 const opened: TestRuntime[] = [];
 afterEach(async () => {
@@ -65,10 +66,11 @@ describe('a runtime under test', () => {
     ).expectCalls([
       { tool: 'refund', input: { amount: 5 }, output: (out: { paid: number }) => out.paid === 3 },
     ]);
+    expect((await first.calls())[0]?.decision).toMatchObject({ input: { amount: 3 } });
     const second = await runtime.run('desk', 'Cold.');
-    await (
-      await second.deny('refund', { reason: 'no' })
-    ).expectCalls([{ tool: 'refund', approved: false }]);
+    const denied = await second.deny('refund', { reason: 'no' });
+    await denied.expectCalls([{ tool: 'refund', approved: false }]);
+    await expect(denied.expectCalls([{ tool: 'refund', approved: true }])).rejects.toThrow(/no/);
     expect(paid).toEqual([3]);
   });
 
@@ -94,6 +96,18 @@ describe('a runtime under test', () => {
     await expect(asked.expectCalls([])).rejects.toThrow(/refund/);
     await expect(asked.expectState({ total: 1 })).rejects.toThrow(/total/);
     await expect(asked.approve('nothing')).rejects.toThrow(/one pending call "nothing"/);
+  });
+
+  it('of two calls of a tool one is named by its id', async () => {
+    const [one, two] = ['c1', 'c2'].map((id) => ({ tool: 'refund', id, args: { amount: 5 } }));
+    const script = [{ calls: [one, two] as never }, { say: 'Done.' }];
+    const runtime = await open({ agents: [desk], models: { desk: script } });
+    const asked = await runtime.run('desk', 'Cold.', { userId: 'ann', tenantId: 'acme' });
+    await expect(asked.approve('refund')).rejects.toThrow(/one pending call "refund"/);
+    const half = await asked.approve('c2');
+    expect(half.pending.map(({ toolCallId }) => toolCallId)).toEqual(['c1']);
+    const done = await half.deny('c1');
+    expect((await done.send('Thanks.')).handle.runId).toContain(done.sessionId);
   });
 
   it('a model that is called beyond its script fails the run and says so', async () => {
@@ -138,4 +152,19 @@ describe('a runtime under test', () => {
     await done.expectCalls(['count']);
     await expect(open({ agents: [boss], models: { bos: [] } })).rejects.toThrow(/"bos"/);
   });
+});
+
+it('a clock that is advanced calls in the order of the times', async () => {
+  const { after, advance } = createTestClock();
+  const called: string[] = [];
+  const last = new Promise<void>((resolve) => {
+    after(20_000, () => {
+      called.push('late');
+      resolve();
+    });
+  });
+  after(10_000, () => called.push('early'));
+  advance(30_000);
+  await last;
+  expect(called).toEqual(['early', 'late']);
 });

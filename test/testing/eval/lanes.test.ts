@@ -1,5 +1,10 @@
 import { z } from 'zod';
 import { defineAgent, defineTool, type ScriptStep } from '../../../agents/index.js';
+import { COMMON_METADATA_KEYS } from '../../../protocol/ids.js';
+import type { EvalCase } from '../../../testing/eval/case.js';
+import { compare } from '../../../testing/eval/compare.js';
+import { FAIL_ON } from '../../../testing/eval/evaluate.js';
+import { freeze } from '../../../testing/eval/freeze.js';
 import { runLane } from '../../../testing/eval/run-lane.js';
 import { createScriptedModel, createTestRuntime, type TestRun } from '../../../testing/index.js';
 
@@ -86,4 +91,46 @@ describe('an unchanged agent does what was recorded', () => {
     );
     expect(lane).toMatchObject({ drift: [], run: { status: 'waiting', turns: recorded.turns } });
   });
+});
+
+const user = [{ parts: [{ type: 'text' as const, text: 'hi' }] }];
+const calls = [{ tool: 'refund', input: { amount: 5, to: 'ann' } }];
+const turn = { user, steps: 2, calls, text: 'Paid.', output: { paid: 5 } };
+const about = { helixCase: 1, name: 'a', agent: 'desk', recordedAt: '', status: 'completed' };
+const CASE: EvalCase = { ...about, helixCase: 1, turns: [turn] };
+
+it.each<[string, object, object, string[]]>([
+  [
+    'nothing but the order of fields',
+    {},
+    { calls: [{ tool: 'refund', input: { to: 'ann', amount: 5 } }] },
+    [],
+  ],
+  ['another end', { status: 'failed' }, {}, ['status']],
+  ['another step', {}, { steps: 3 }, ['steps']],
+  ['another call', {}, { calls: [] }, ['tools']],
+  ['another input', {}, { calls: [{ tool: 'refund', input: { amount: 6 } }] }, ['arguments']],
+  ['another result and text', {}, { output: { paid: 6 }, text: 'No.' }, ['output', 'text']],
+])('a comparison with the recording names %s alone', (_, end, work, kinds) => {
+  const run = { ...CASE, ...end, turns: [{ ...turn, ...work }] };
+  expect(compare(CASE, { run, drift: [], ms: 1 }).map((each) => each.in)).toEqual(kinds);
+});
+
+it('a case fails by what agents must not change', () => {
+  expect(FAIL_ON).toEqual(['drift', 'status', 'tools']);
+});
+
+it('a frozen conversation has the usage of all its runs, and what pages do not show', async () => {
+  const used = { usage: { inputTokens: 1, outputTokens: 2, costMicroUsd: 3 } };
+  const parts = [{ type: 'text', text: 'hi' }];
+  const metadata = { [COMMON_METADATA_KEYS.HIDDEN]: true };
+  const rows = [{ role: 'user', id: 'u1', parts, metadata, hidden: true }];
+  const view = { rows, openCalls: [], record: { agent: 'desk', status: 'completed' } };
+  const sources = {
+    executor: { listRuns: () => Promise.resolve([used, used, {}]) },
+    store: { sessions: { view: () => Promise.resolve(view) } },
+  };
+  const { usage, turns } = await freeze(sources as never, 's1', 'a');
+  expect(usage).toEqual({ inputTokens: 2, outputTokens: 4, costMicroUsd: 6 });
+  expect(turns[0]?.user).toMatchObject([{ parts, hidden: true }]);
 });
