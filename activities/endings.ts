@@ -75,7 +75,7 @@ export async function afterWork(
   return { ...read, next: { do: 'done', step, status, ...(error !== undefined && { error }) } };
 }
 
-/** Thrown when an attempt of a step finds that it is over; only `orEnded` catches it. */
+/** Thrown when an attempt of a step finds that it is over; the step's own code catches it. */
 export class AttemptOver extends Error {
   override readonly name = 'AttemptOver';
 
@@ -103,32 +103,16 @@ export function fenced(what: 'step' | 'call'): AttemptFailure {
   return new AttemptFailure(`another attempt owns this ${what}`, { type: 'fenced' });
 }
 
-/** Endings of an attempt without its model's reply; each writes the run's end to the record. */
-export interface StepEndings {
-  /** Returns the outcome of the work, or of the way in which its attempt ended. @throws `fenced` */
-  orEnded: (ref: StepRef, attempt: Attempt, work: () => Promise<StepDone>) => Promise<StepDone>;
-  /** Ends a run whose step meets a fault that a retry does not fix. */
-  poisoned: (ref: StepRef, code: string) => Promise<StepOutcome>;
-}
+/** Error of a run whose step meets a fault that a retry does not fix. */
+export const POISONED = { message: 'The agent could not continue.', retryable: false };
 
-const POISONED = { message: 'The agent could not continue.', retryable: false };
+/** Ends an attempt without its model's reply, and writes the run's end to the record. @throws `fenced` */
+export type EndStep = (ref: StepRef, attempt: Attempt, over: Over) => Promise<StepOutcome>;
 
-export function createStepEndings(deps: ActivityDeps): StepEndings {
+export function createEndStep(deps: ActivityDeps): EndStep {
   const { store, logger } = deps;
 
-  return {
-    poisoned: (ref, code) => failed(ref, { code, ...POISONED }),
-    orEnded: async (ref, attempt, work) => {
-      try {
-        return await work();
-      } catch (error) {
-        if (!(error instanceof AttemptOver)) throw error;
-        return end(ref, attempt, error.over);
-      }
-    },
-  };
-
-  async function end(ref: StepRef, attempt: Attempt, over: Over): Promise<StepOutcome> {
+  return async (ref, attempt, over) => {
     switch (over.kind) {
       case 'superseded':
         return elsewhere(ref);
@@ -149,7 +133,7 @@ export function createStepEndings(deps: ActivityDeps): StepEndings {
       case 'failed':
         return failed(ref, over.error);
     }
-  }
+  };
 
   /** Ends the run without a model call. Keeps an earlier attempt's partial reply: people saw it. */
   async function forced(ref: StepRef, end: Omit<ForcedEnd, 'now'>): Promise<StepOutcome> {

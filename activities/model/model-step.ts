@@ -3,7 +3,7 @@ import type { StepRef } from '../../protocol/activities.js';
 import { handOver, writerOf, type Attempt } from '../attempt.js';
 import { cutOnStop } from '../cut-on-stop.js';
 import type { WorkDeps } from '../deps.js';
-import { createStepEndings, type StepDone } from '../endings.js';
+import { AttemptOver, createEndStep, POISONED, type StepDone } from '../endings.js';
 import type { RunAgents } from '../run-agent.js';
 import { prompts } from './call-options.js';
 import { createCallModel, failures } from './call-model.js';
@@ -50,7 +50,7 @@ function middlewareOf(deps: WorkDeps): StepMiddleware[] {
 export function createModelStep(deps: WorkDeps, runAgents: RunAgents): ModelStep {
   const { logger } = deps;
   const claimStep = createClaimStep(deps, runAgents);
-  const endings = createStepEndings(deps);
+  const endStep = createEndStep(deps);
   const tellAgent = createTellAgent(deps);
   const middleware = middlewareOf(deps);
   const callModel = createCallModel(deps);
@@ -60,13 +60,17 @@ export function createModelStep(deps: WorkDeps, runAgents: RunAgents): ModelStep
     const unlisten = cutOnStop(deps, ref, attempt);
     try {
       const current = { ref, attempt, writer, progress };
-      return await endings.orEnded(ref, attempt, () => runStep(current));
+      return await runStep(current).catch((error: unknown) => {
+        if (!(error instanceof AttemptOver)) throw error;
+        return endStep(ref, attempt, error.over);
+      });
     } catch (error) {
       const { runId, step } = ref;
       const isState = error instanceof StateError;
       if (!isState && !(await handOver(deps, attempt, writer, error))) throw error;
       logger.warn({ err: error, runId, step }, 'the step cannot be carried out');
-      return await endings.poisoned(ref, isState ? error.code : 'framework_internal_error');
+      const code = isState ? error.code : 'framework_internal_error';
+      return await endStep(ref, attempt, { kind: 'failed', error: { code, ...POISONED } });
     } finally {
       unlisten();
     }
