@@ -54,7 +54,8 @@ export interface ToolContext extends ToolCallIdentity, ToolPeople {
     change: (draft: State) => unknown,
   ) => void;
   /**
-   * Sends a custom event to all viewers of the session; resolves when it is stored.
+   * Sends a custom event to all viewers of the session; resolves when it is stored. A tool need not
+   * await it.
    *
    * @throws HelixError `invalid_chunk` for what JSON cannot express or what is deeper than 500,
    *   `chunk_too_large` above 256 KB; no event is sent then

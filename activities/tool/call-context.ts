@@ -102,14 +102,14 @@ export function openCallContext(
     ...toCallIdentity(ref, permission),
     attempt: execution,
     abortSignal,
-    emit: async (eventName, data) => {
+    emit: mayBeLeft(async (eventName, data) => {
       const chunk: StreamChunk = { type: 'custom', ...toBase(ref), eventName, data: data ?? null };
       eventBytes += bytesOf(chunk);
       const isKept = eventBytes <= LIMITS.callEventBytes;
       chunks.push([isKept ? chunk : { ...chunk, transient: true }]);
       hasEvents ||= isKept;
       await chunks.flush();
-    },
+    }),
     getState: <State>() => stateOfAgent().get() as State,
     updateState: (change) => {
       if (isOver) throw new Error('the call is over');
@@ -122,11 +122,11 @@ export function openCallContext(
     },
     showPreliminary: preliminary.show,
     stepNumber: ref.step,
-    forward: async (forwarded) => {
+    forward: mayBeLeft(async (forwarded) => {
       if (isOver) throw new Error('the call is over');
       chunks.push(checkForwarded(ref.sessionId, forwarded));
       await chunks.flush();
-    },
+    }),
     isHandedOver,
     services,
     ...(toolWork && {
@@ -164,6 +164,17 @@ export function openCallContext(
       isOver = true;
       preliminary.close();
     },
+  };
+}
+
+/** Lets a tool not await a function's result: Node ends the worker at a rejection that nobody handles. */
+function mayBeLeft<Given extends unknown[]>(
+  act: (...given: Given) => Promise<void>,
+): (...given: Given) => Promise<void> {
+  return (...given) => {
+    const done = act(...given);
+    done.catch(() => undefined);
+    return done;
   };
 }
 

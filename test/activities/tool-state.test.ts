@@ -203,3 +203,21 @@ it('the defaults of a schema are added again when another writer saves the state
   expect(await harness.step(await harness.begin(), 1)).toMatchObject({ status: 'completed' });
   expect(saves).toBe(2);
 });
+
+it('a tool may leave events and chunks unawaited that are refused, also after its end', async () => {
+  const faults: unknown[] = [];
+  const fault = (error: unknown): void => void faults.push(error);
+  process.on('unhandledRejection', fault);
+  let late: ToolContext | undefined;
+  const { tool, run } = await openCalls((_, context) => {
+    void context.emit('progress', { done: 1n });
+    late = context;
+  });
+  await tool(run, 1, 'a');
+  void late?.emit('progress', {});
+  void late?.forward([]);
+  await new Promise(setImmediate);
+  process.off('unhandledRejection', fault);
+  expect([late?.toolCallId, faults]).toEqual(['a', []]);
+  await expect(late?.emit('progress', {})).rejects.toThrow('the call is over');
+});
