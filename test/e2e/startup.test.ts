@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import type { Times } from '../../protocol/limits.js';
-import { SECRET, signToken } from '../support/people.js';
+import { SECRET } from '../support/people.js';
 import { startProcess } from '../support/process.js';
 import { sharedTemporal } from '../support/product.js';
 import { openTestStores, sharedRedisUrl } from '../support/test-stores.js';
@@ -78,11 +78,15 @@ describe('a process without a server that it needs', () => {
   });
 });
 
-it.concurrent('a setting that names no agent is named', async () => {
-  const ending = await runProcess('api', { ...settings(), DEFAULT_AGENT: 'unknown' });
-  expectSentence(ending, ['DEFAULT_AGENT']);
-  expect(ending.output.trim().split('\n')).toHaveLength(2);
-});
+it.concurrent(
+  'a default agent that is not served, as the lab with accounts, is named',
+  async () => {
+    const env = { ...settings(), JWT_SECRET: SECRET, DEFAULT_AGENT: 'lab' };
+    const ending = await runProcess('api', env);
+    expectSentence(ending, ['DEFAULT_AGENT']);
+    expect(ending.output.trim().split('\n')).toHaveLength(2);
+  },
+);
 
 it.concurrent('a worker that cannot start leaves no lease behind', async () => {
   const other = createServer();
@@ -99,32 +103,11 @@ it.concurrent('a worker that cannot start leaves no lease behind', async () => {
   expect(holders.filter((holder) => holder.startsWith(LEASE_ID))).toEqual([]);
 });
 
-describe('the lab agent', () => {
-  it('it and its sub-agents are not served to users with accounts', async () => {
-    const api = startProcess('api', { ...settings(), JWT_SECRET: SECRET });
-    const { port } = await api.says('api listens');
-    const url = `http://127.0.0.1:${String(port)}/api`;
-    const authorization = await signToken('ann', undefined);
-    const headers = { 'content-type': 'application/json', authorization };
-    const { agents } = (await (await fetch(`${url}/config`, { headers })).json()) as {
-      agents: string[];
-    };
-    expect(agents).toEqual(['support']);
-    for (const agent of ['lab', 'lab-report', 'lab-child']) {
-      const body = JSON.stringify({ message: { id: 'u1', role: 'user', content: 'hi' } });
-      const to = `${url}/chat/${randomUUID()}?agent=${agent}`;
-      const refused = await fetch(to, { method: 'POST', headers, body });
-      expect(await refused.json()).toMatchObject({ code: 'agent_not_found' });
-    }
-    await api.kill9();
-  });
-
-  it('a worker with LAB=0 does not carry it out', async () => {
-    const TASK_QUEUE = `no-lab-${randomUUID()}`;
-    const worker = startProcess('worker', { ...settings(), TASK_QUEUE, LAB: '0' });
-    expect((await worker.says('worker runs'))['agents']).not.toContain('lab');
-    await worker.kill9();
-  });
+it.concurrent('a worker with LAB=0 does not carry out the lab agent', async () => {
+  const TASK_QUEUE = `no-lab-${randomUUID()}`;
+  const worker = startProcess('worker', { ...settings(), TASK_QUEUE, LAB: '0' });
+  expect((await worker.says('worker runs'))['agents']).not.toContain('lab');
+  await worker.kill9();
 });
 
 async function listen(server: Server): Promise<number> {

@@ -118,11 +118,13 @@ describe('a worker that is killed', () => {
   let stepping: string;
   let asking: string;
   let dead: FleetWorker;
-  let successor: FleetWorker;
+  /** What the successor counts until both are taken over; later tests give it more to count. */
   let before: Scrape;
+  let after: Scrape;
+  const RUNS = 2;
   // One kill hits a step, a leg, and a run that waits.
   beforeAll(async () => {
-    const { fleet, post, speak, untilStatus } = shared;
+    const { fleet, post, speak, untilStatus, untilTakenOver } = shared;
     dead = await fleet.start();
     ({ sessionId: asking } = await post('lab', { calls: [charge('c1')] }, { say: 'Charged.' }));
     await untilStatus(asking, 'waiting_approval');
@@ -147,26 +149,25 @@ describe('a worker that is killed', () => {
       return steps.length === 2 && steps[1]?.calls?.length === 1;
     });
     speaking = await speak(200);
-    successor = await fleet.start();
+    const successor = await fleet.start();
     before = await scrapeOf(successor);
     await dead.kill9();
+    await untilTakenOver(speaking);
+    after = await until('the runs are counted', async () => {
+      const scraped = await scrapeOf(successor);
+      return scraped.sum('helix_runs_ended_total') === RUNS ? scraped : undefined;
+    });
   }, 120_000);
 
   it('its step is taken over by another worker', async () => {
-    const { fleet, untilStatus, untilTakenOver } = shared;
-    await untilTakenOver(speaking);
+    const { fleet, untilStatus } = shared;
     for (const id of [speaking, stepping]) {
       await untilStatus(id, 'completed');
       await until('nothing is left', async () => (await fleet.workOf(id)).length === 0);
       // The server would have waited for the dead worker, which had cached the run.
       expect(await timedOutIn(id)).toEqual([]);
     }
-    const RUNS = 2;
     // The successor counts the death, and each run ends only once.
-    const after = await until('the runs are counted', async () => {
-      const scraped = await scrapeOf(successor);
-      return scraped.sum('helix_runs_ended_total') === RUNS ? scraped : undefined;
-    });
     for (const [expected, name, labels] of [
       [RUNS, 'helix_runs_ended_total', { status: 'completed' }],
       [1, 'helix_lease_judgements_total'],

@@ -15,6 +15,10 @@ import {
 import { useTempFolders } from './temp-folder.mjs';
 
 const READY = /Ctrl-C stops/;
+const servers = {
+  REDIS_URL: process.env.TEST_REDIS_URL,
+  TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
+};
 const commands = [];
 
 afterEach(async () => {
@@ -32,9 +36,9 @@ function start(...options) {
   return command;
 }
 
-async function startWhole(options) {
+async function startWhole(env, options) {
   const root = createStandInProject(tempFolder());
-  const command = start(root, { ...KEYS, LANG: 'C.UTF-8' }, [], options);
+  const command = start(root, { ...env, LANG: 'C.UTF-8' }, [], options);
   const pids = {};
   const noted = ['worker', 'api'].map(async (role) => {
     const [, pid] = await command.line(new RegExp(`^${role} .*up (\\d+)`));
@@ -75,7 +79,7 @@ function expectPrivate(data) {
 
 describe('npm start', () => {
   test('npm start starts everything once, privately, each with its keys; it restarts what dies, and a stop leaves nothing', async () => {
-    const { root, command, pids } = await startWhole();
+    const { root, command, pids } = await startWhole(KEYS);
     expect(Object.values(pids).every(isRunning)).toBe(true);
     expect(command.output()).toMatch(/Chat page +http:\/\/127\.0\.0\.1:\d+/);
     expect(command.output()).toMatch(/Temporal UI +http:\/\/127\.0\.0\.1:\d+/);
@@ -111,7 +115,7 @@ describe('npm start', () => {
   });
 
   test('when the npm that started it is killed, it leaves nothing running', async () => {
-    const { command, pids } = await startWhole({ throughNpm: true });
+    const { command, pids } = await startWhole(servers, { throughNpm: true });
     command.child.kill('SIGKILL');
     await expect(allGone(pids)).resolves.toBe(true);
   });
@@ -155,10 +159,6 @@ test('a setting that the processes would refuse is refused before anything start
 
 test('one process alone runs on servers that are given, and ends with its own exit code', async () => {
   const root = createStandInProject(tempFolder());
-  const servers = {
-    REDIS_URL: process.env.TEST_REDIS_URL,
-    TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL_ADDRESS,
-  };
   const worker = start(root, servers, ['worker']);
   const [, pid] = await worker.line(/up (\d+)/);
   worker.child.kill('SIGTERM');
