@@ -102,16 +102,6 @@ it('an act on what a filter finds leaves sub-agents to their roots', async () =>
   expect(asked).toEqual(['/api/operator/runs/root/stop']);
 });
 
-it('a fork may begin before the first step', async () => {
-  const bodies: object[] = [];
-  const post = (_: string, body: object): Promise<unknown> => {
-    bodies.push(body);
-    return Promise.resolve({ sessionId: 's2', runId: 's2:1-a' });
-  };
-  await run(['run', 'fork', 'r1', '--step', '0'], post);
-  expect(bodies).toMatchObject([{ step: 0 }]);
-});
-
 const order = (status: string): number => RUN_STATUSES.findIndex((each) => each === status);
 
 it('approvals that a filter finds are decided as they were shown; unseen ones with approvers are left out', async () => {

@@ -38,6 +38,7 @@ it.each<[command: string, ...asked: Asked]>([
     `${OPERATOR}/runs/r1/fork`,
     { step: 1, sessionId: 's2', reason: 'why' },
   ],
+  ['run fork r1 --step 0', 'post', `${OPERATOR}/runs/r1/fork`, { step: 0 }],
   [
     'approval list --older-than 1h',
     'get',
@@ -72,6 +73,14 @@ it.each<[command: string, ...asked: Asked]>([
     `${OPERATOR}/agents/lab/pause`,
     { everywhere: true, reason: 'why' },
   ],
+  [
+    'agent schedule pause daily --reason why',
+    'post',
+    `${OPERATOR}/schedules/daily/pause`,
+    { reason: 'why' },
+  ],
+  ['agent schedule trigger daily', 'post', `${OPERATOR}/schedules/daily/trigger`, {}],
+  ['agent schedule delete daily', 'delete', `${OPERATOR}/schedules/daily`],
   [
     'audit list --since 1h --action deny --actor ann',
     'get',

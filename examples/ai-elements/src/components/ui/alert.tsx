@@ -1,4 +1,5 @@
-// From shadcn/ui (https://github.com/shadcn-ui/ui), Copyright 2023 shadcn, MIT.
+// From shadcn/ui (https://github.com/shadcn-ui/ui), Copyright 2023 shadcn, MIT. Changed: parts that this
+// page does not use are left out.
 import * as React from "react"
 import { cva, type VariantProps } from "class-variance-authority"
 
@@ -35,19 +36,6 @@ function Alert({
   )
 }
 
-function AlertTitle({ className, ...props }: React.ComponentProps<"div">) {
-  return (
-    <div
-      data-slot="alert-title"
-      className={cn(
-        "col-start-2 line-clamp-1 min-h-4 font-medium tracking-tight",
-        className
-      )}
-      {...props}
-    />
-  )
-}
-
 function AlertDescription({
   className,
   ...props
@@ -64,4 +52,4 @@ function AlertDescription({
   )
 }
 
-export { Alert, AlertTitle, AlertDescription }
+export { Alert, AlertDescription }
