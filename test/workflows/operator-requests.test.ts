@@ -1,4 +1,4 @@
-import { pickRequest, toResultAnswer } from '../../workflows/operator-requests.js';
+import { checkRequest, pickRequest, toResultAnswer } from '../../workflows/operator-requests.js';
 
 describe('what an operator asks for', () => {
   it("an operator's request is selected by name", () => {
@@ -11,6 +11,14 @@ describe('what an operator asks for', () => {
       by: 'olga',
     });
     expect(pickRequest('stop', null)).toEqual({});
+  });
+
+  it('an argument that no activity could get as well is refused', () => {
+    const check = (result: string) => () => {
+      checkRequest('submitToolResult', { toolCallId: 'c', result });
+    };
+    expect(check('é'.repeat(512 * 1024))).not.toThrow();
+    expect(check('é'.repeat(1024 * 1024))).toThrow('the argument is too large');
   });
 
   it("an operator's answer without a result has the result null", () => {

@@ -195,6 +195,8 @@ describe('an operator in Temporal', () => {
       hint(1e13, { do: 'done', step: 1, status: 'completed' }),
       { ...hint(1e12, { do: 'end', step: 1 }), ended: true },
       hint(1e11, { do: 'model', step: 2, mustFinish: true }),
+      // Temporal takes it, but not an activity's input with it.
+      { traceparent: 'x'.repeat(2_097_100) },
     ];
     const count = async (kind: 'activityTaskCompleted' | 'markerRecorded'): Promise<number> => {
       const { events } = await handle.fetchHistory();
