@@ -4,6 +4,7 @@ import type { RouteDeps } from '../../api/deps.js';
 import { listen } from '../../api/listen.js';
 import { onceByKey } from '../../api/routes/idempotency.js';
 import { defineRoute } from '../../api/routes/route.js';
+import { HelixError } from '../../protocol/errors.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { until } from '../support/until.js';
 
@@ -83,6 +84,16 @@ it('a reply that is given again names the session and the run, and is not cached
   const first = await send();
   expect(first).toEqual([201, { done: true }, 's1', 's1:1-a', 'no-store']);
   expect(await send()).toEqual(first);
+});
+
+it('a request that was refused may be sent again with its key', async () => {
+  const refusals = [new HelixError('unavailable', 'The store is away.')];
+  const send = await start(async () => {
+    const refusal = refusals.shift();
+    if (refusal !== undefined) throw refusal;
+  });
+  expect((await send())[1]).toEqual({ code: 'unavailable' });
+  expect((await send())[0]).toBe(201);
 });
 
 it.each([

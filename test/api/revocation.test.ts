@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { PlayedTurn } from '../support/played-turn.js';
-import { cutWhenRevoked } from '../../api/stream-reply.js';
+import { cutAtExpiry, cutWhenRevoked } from '../../api/stream-reply.js';
 import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
 
 let api: ApiServer | undefined;
@@ -124,4 +124,18 @@ describe('whether an identity was revoked', () => {
     await jest.advanceTimersByTimeAsync(60_000);
     expect(revoked).not.toHaveBeenCalled();
   });
+});
+
+it('a token that is valid for longer than a timer can wait cuts nothing', async () => {
+  const expiresAt = Date.now() + 40 * 24 * 3_600_000;
+  const response = Object.assign(new EventEmitter(), { destroyed: false, destroy: jest.fn() });
+  cutAtExpiry(response as never, { expiresAt });
+  const { server, finish } = await startTurn();
+  const headers = { ...as('new'), 'x-until': String(expiresAt) };
+  const reply = await server.post('/api/chat/s1', { messages: [say('u1', 'go')] }, headers);
+  await finish();
+  const text = await reply.text();
+  expect([text.includes('[DONE]'), text.includes('data-stream-resync')]).toEqual([true, false]);
+  expect(response.destroy).not.toHaveBeenCalled();
+  response.emit('close');
 });

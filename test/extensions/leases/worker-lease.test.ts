@@ -170,6 +170,38 @@ it('registers nothing before it is listed', async () => {
   expect(await leases.holders()).toContain('slow');
 });
 
+it('an attempt that ends before it is registered is not left behind', async () => {
+  let answer = (): void => undefined;
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  let store: Leases | undefined;
+  const hold: Leases['hold'] = async (...of) => {
+    await answered;
+    await store?.hold(...of);
+  };
+  const { leases, lease } = open(undefined, true, { hold });
+  store = leases;
+  const held = lease.hold(workOf('a'));
+  held.release();
+  await new Promise(setImmediate);
+  answer();
+  await held.registered;
+  await until('it is removed', async () => (await leases.work('w')).length === 0);
+});
+
+it('takes on no attempt if others do not see that it lives, whether it renewed before or never', async () => {
+  const silent = { renew: () => new Promise<never>(() => undefined) };
+  const { lease: never } = open(undefined, false, silent);
+  never.begin();
+  const { lease: before } = open();
+  await until('it has renewed', () => before.steadySince() !== undefined);
+  await before.close();
+  expect([never.isHeld(), before.isHeld()]).toEqual([true, true]);
+  const later = process.hrtime.bigint() + 6_000_000_000n;
+  const clock = jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => later);
+  expect([never.isHeld(), before.isHeld()]).toEqual([false, false]);
+  clock.mockRestore();
+});
+
 it('a stop in the mailbox reaches the attempts of its conversation', async () => {
   const { leases, lease } = open();
   const heard: string[] = [];

@@ -104,10 +104,12 @@ describe('a firing', () => {
         toStoredSessionId('', schedule.tenant),
         schedule.name,
       );
-      const { action, state } = await runs.client.schedule.getHandle(id).describe();
+      const { action, state, policies } = await runs.client.schedule.getHandle(id).describe();
       const [{ triggers = [] }] = action.args as [ScheduledRun];
       expect(triggers.map(({ by }) => by).sort()).toEqual(['carl', ...others].sort());
       expect(state.paused).toBe(false);
+      // After an outage of days it begins no run for each of them.
+      expect(policies.catchupWindow).toBe(600_000);
     },
     20_000,
   );
