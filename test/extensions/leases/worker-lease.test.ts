@@ -173,13 +173,11 @@ it('registers nothing before it is listed', async () => {
 it('an attempt that ends before it is registered is not left behind', async () => {
   let answer = (): void => undefined;
   const answered = new Promise<void>((resolve) => (answer = resolve));
-  let store: Leases | undefined;
   const hold: Leases['hold'] = async (...of) => {
     await answered;
-    await store?.hold(...of);
+    await leases.hold(...of);
   };
   const { leases, lease } = open(undefined, true, { hold });
-  store = leases;
   const held = lease.hold(workOf('a'));
   held.release();
   await new Promise(setImmediate);

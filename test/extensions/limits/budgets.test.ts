@@ -147,6 +147,18 @@ describe('budgets', () => {
     expect(lines).toMatchObject([{ owner: 'ann' }, { owner: 'bob' }]);
   });
 
+  it('the budget of a month is logged once, not each day', async () => {
+    const runs = executorWith({ user: { monthUsd: 1 }, action: 'warn' });
+    const day = jest.spyOn(Date.prototype, 'toISOString');
+    await spend(2);
+    for (const date of ['2026-11-10', '2026-11-11']) {
+      day.mockReturnValue(`${date}T12:00:00.000Z`);
+      await say(runs);
+    }
+    day.mockRestore();
+    expect(lines).toMatchObject([{ owner: 'ann', period: 'month' }]);
+  });
+
   it('four fifths of a budget are logged before it is spent', async () => {
     const runs = executorWith({ user: { monthUsd: 1 } });
     await spend(0.79);
