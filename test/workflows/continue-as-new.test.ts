@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
+import type { AgentState } from '../../protocol/run.js';
 import { fakeModel, parts } from '../support/fake-model.js';
+import { QUERIES, SIGNALS } from '../../protocol/temporal-names.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -88,6 +90,30 @@ describe('a run too long for one history', () => {
       const results = rows.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : []));
       expect(results).toEqual(calls);
       expect(new Set(calls).size).toBe(STEPS - 1);
+    },
+    90_000,
+  );
+
+  it.concurrent(
+    'a run that begins later still waits for its time when it continues as new before',
+    async () => {
+      const run = await runs.begin(runs.newSessionId(), 'long', 'go', Date.now() + 3_600_000);
+      const workflow = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+      const first = (await workflow.describe()).runId;
+      const looked = async (): Promise<boolean> => {
+        await workflow.signal(SIGNALS.look);
+        return (await workflow.describe()).runId !== first;
+      };
+      await until('it continues as new', looked, 60_000);
+      const phase = await until('it shows what it waits for', () =>
+        workflow.query<AgentState>(QUERIES.agentState).then(
+          (state) => state.phase,
+          () => undefined,
+        ),
+      );
+      expect(phase).toBe('start');
+      await runs.executor.stop(run.sessionId, { mode: 'interrupt' });
+      expect(await runs.result(run)).toMatchObject({ status: 'interrupted', steps: 0 });
     },
     90_000,
   );
