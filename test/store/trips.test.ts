@@ -26,12 +26,12 @@ function setUp() {
   return {
     session,
     /** Claims the first step of a run, and asks for its rows. */
-    claim: (runId: string, state: boolean) =>
+    claim: (runId: string, wants: { state: boolean; born?: string; rows?: number }) =>
       claim({
         writer: session.writer(runId, 1, 1),
         known: 0,
         now: Date.now(),
-        wants: { state, born: '', rows: 0 },
+        wants: { born: '', rows: 0, ...wants },
       }),
     /** Asks for permission to execute a call, and for the agent's state. */
     start: (runId: string, toolCallId: string) =>
@@ -55,7 +55,7 @@ describe('the record is read once', () => {
     const { runId } = await session.newRun();
     await session.save({ a: 1 }, 0);
     const reads = await readsOf(async () => {
-      expect(await claim(runId, true)).toMatchObject({
+      expect(await claim(runId, { state: true })).toMatchObject({
         fresh: { from: 0, rows: [{ role: 'user' }] },
         state: { version: 1, customState: { a: 1 } },
       });
@@ -93,12 +93,16 @@ describe('the record is read once', () => {
   });
 });
 
-it('a claim reads no rows if they are many', async () => {
-  const { session, claim } = setUp();
+it('a claim reads no rows if they are many, and once the few that are new', async () => {
+  const { session, claim, readsOf } = setUp();
   const messages = Array.from({ length: 101 }, (_, n) => userMessage(`m${String(n)}`));
   const { runId } = await session.newRun({ messages });
-  expect(await claim(runId, false)).toMatchObject({
-    rowCount: 101,
-    fresh: { from: 101, rows: [] },
+  const claimed = await claim(runId, { state: false });
+  expect(claimed).toMatchObject({ rowCount: 101, fresh: { from: 101, rows: [] } });
+  const { born = '' } = claimed.kind === 'claimed' ? claimed : {};
+  const reads = await readsOf(async () => {
+    const again = await claim(runId, { state: false, born, rows: 100 });
+    expect(again).toMatchObject({ fresh: { from: 100, rows: [{ id: 'm100' }] } });
   });
+  expect(reads).toBe(1);
 });

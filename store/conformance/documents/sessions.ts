@@ -175,9 +175,10 @@ function deletionCases({ describe, it }: Suite): void {
         { action: 'erase', outcome: 'erased', target: { runId: newest } },
       ]);
       // The id is free; the rest of the erasure does not touch the next session.
-      await session.newRun('u1');
+      await session.asked(approval('a'));
       if (erasure !== undefined) {
         await store.erasures.clear(session.id, erasure);
+        ok((await store.waiting.since(session.id)) !== undefined);
         await store.erasures.done(session.id, erasure);
       }
       equal(await store.erasures.of(session.id), []);

@@ -126,7 +126,7 @@ export function waitingSessionCases({ describe, it }: Suite): void {
       equal(await waitingIds(setup, owner), [session.id]);
       await session.decide(runId, 'c1', false);
       equal(await waitingIds(setup, owner), []);
-      await session.ask(runId, 3, [client('c2')]);
+      await session.ask(runId, 3, [client('c2'), server('s2')]);
       equal(await waitingIds(setup, owner), [session.id]);
     });
 

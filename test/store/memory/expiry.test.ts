@@ -134,6 +134,7 @@ describe('expiry in memory', () => {
     await store.owners.fold(session.id);
     pass(2 * HOUR);
     expect(await store.owners.take(10, HOUR)).toEqual([{ owner: 'ann' }]);
+    expect(await store.owners.take(10, HOUR)).toEqual([]);
     await store.sessions.erase(session.id);
     await store.owners.repair({ owner: 'ann' });
     pass(2 * HOUR);
@@ -165,6 +166,16 @@ describe('expiry in memory', () => {
     expect(await claim()).toMatchObject({ reply: 'reply' });
     pass(1);
     expect(await claim()).toEqual({ kind: 'new' });
+  });
+
+  it('a request whose process died before it set its lifetime is forgotten all the same', async () => {
+    let time = 1_000_000;
+    const data = createMemoryData({ now: () => time });
+    const { requests } = createStoresOn(data).store;
+    data.keyspace.call('HSET', createKeySpace().request('key'), 'digest', 'digest');
+    expect(await requests.claim('key', 'digest', 1_000)).toMatchObject({ kind: 'known' });
+    time += 1_001;
+    expect(await requests.claim('key', 'digest', 1_000)).toEqual({ kind: 'new' });
   });
 
   it('the request of an operator lasts a day, also if it is repeated', async () => {
