@@ -146,8 +146,9 @@ function classifyRegenerate(request: Request, session: KnownSession): Ask | unde
   if (known === undefined && messages.length > 0) return undefined;
   const asked = rows.slice(0, rows.findIndex((row) => idOf(row) === known) + 1).findLast(isUsers);
   // The page shows an edit that never arrived, or was refused: the answer must be to that.
-  const edit = asked?.id === last && classifyEdit({ ...request, messageId: last }, session);
-  if (edit && edit.kind === 'edit') return edit;
+  const isShown = asked !== undefined && asked.id === last;
+  const edit = isShown ? classifyEdit({ ...request, messageId: last }, session) : undefined;
+  if (edit !== undefined) return edit;
   const repeat = classifyRepeat(known, { record, rows });
   if (repeat?.kind !== 'refuse') return repeat ?? { kind: 'regenerate', messageId: known };
   const abandoned = toAbandoned(known, { record, rows });

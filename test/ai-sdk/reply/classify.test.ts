@@ -30,6 +30,7 @@ const says = (...messages: Parameters<typeof list>): unknown => ({
   agent: 'lab',
   messages: list(...messages),
 });
+const earlier = { ...next?.row, id: 'u0' } as Row;
 const redo = (of: Given['session']): Given => ({
   trigger: 'regenerate-message',
   messageId: 'msg-1',
@@ -110,13 +111,13 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
   ],
   ...['msg-1', undefined].map((messageId): (typeof cases)[number] => [
     `regenerating what the page shows in another version is an edit: ${String(messageId)}`,
-    { ...redo(session()), messageId, messages: list(other) },
+    { ...redo(session({}, { rows: [earlier, ...rows] })), messageId, messages: list(other) },
     { kind: 'edit', messageId: 'u1', messages: list(other) },
   ]),
   [
     'regenerating the reply to another message is none',
     {
-      ...redo(session({}, { rows: [{ ...next?.row, id: 'u0' } as Row, ...rows.toReversed()] })),
+      ...redo(session({}, { rows: [earlier, ...rows.toReversed()] })),
       messages: list(other),
     },
     { kind: 'regenerate', messageId: 'msg-1' },
@@ -165,6 +166,11 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     'an edit of the message that is being answered stops the reply',
     { messageId: 'u1', messages: list(other), session: session(ACTIVE) },
     { kind: 'edit', messageId: 'u1', messages: list(other), stops: record(ACTIVE) },
+  ],
+  [
+    'an edit of a message whose turn waits for people stops nothing first',
+    { messageId: 'u1', messages: list(other), session: session(PAUSED) },
+    { kind: 'edit', messageId: 'u1', messages: list(other) },
   ],
   [
     'an edit of an older message stops no reply',
@@ -312,7 +318,8 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
 
 it.each(cases)('%s', (_, given, outcome) => {
   const ask: Ask = classify(facts(given));
-  expect(ask).toMatchObject(outcome as object);
+  // Only the named asks stop a run.
+  expect({ stops: undefined, ...ask }).toMatchObject({ stops: undefined, ...(outcome as object) });
   expect(ask.kind).toBe((outcome as Ask).kind);
 });
 

@@ -48,7 +48,8 @@ it('an empty message, which was refused, does not block the next one', () => {
   const posted = [[text('')], [place], [], [text('a')], [text('b')]].map(
     (parts, at): PostedMessage => ({ id: `u${String(at)}`, role: 'user', parts }),
   );
-  expect(toUserMessages(posted).map(({ id }) => id)).toEqual(['u3', 'u4']);
+  const plain: PostedMessage = { id: 'u5', role: 'user', content: 'c' };
+  expect(toUserMessages([...posted, plain]).map(({ id }) => id)).toEqual(['u3', 'u4', 'u5']);
   expect(() => toUserMessages(posted.slice(0, 3))).toThrow('needs text or a file');
 });
 
