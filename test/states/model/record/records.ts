@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { timeAt, type Clock } from '../environment.js';
 import type { Request } from '../requests.js';
 import { createTexts } from '../search/environments.js';
@@ -56,8 +56,7 @@ export function createRecords(play: Play, check: Check): Records {
   let played = 0;
 
   function add(data: Data): number {
-    const hash = createHash('md5').update(fingerprintOf(data)).digest('base64');
-    const number = hashes.number(hash);
+    const number = hashes.number(hash('md5', fingerprintOf(data), 'base64'));
     if (number === records.length) records.push({ data, facts: factsOf(data), effects: new Map() });
     return number;
   }
