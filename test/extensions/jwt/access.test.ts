@@ -201,25 +201,6 @@ describe('failures and readiness', () => {
     expect(api.logged).toHaveLength(1);
   });
 
-  it('requests for readiness at the same time share one check', async () => {
-    let looks = 0;
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => (open = resolve));
-    const redis = async (): Promise<void> => {
-      looks += 1;
-      await opened;
-    };
-    api = await startApi({ play: greets, checks: { redis } });
-    const { get } = api;
-    const asked = Array.from({ length: 50 }, () => get('/readyz'));
-    // These requests follow on other connections; once they have replied, the first have arrived.
-    await Promise.all(asked.map(() => get('/healthz')));
-    open();
-    expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
-    expect(looks).toBeLessThan(10);
-    expect((await get('/readyz')).status).toBe(200);
-  });
-
   it('the server is ready once every part was seen, while Redis answers, and names parts that are away', async () => {
     const away = new Set(['worker', 'temporal']);
     const check = (name: string) => (): Promise<void> =>
