@@ -1,7 +1,10 @@
 import { checkCommonKeys } from '../ai-sdk/common-keys.js';
-import { useLocalProduct } from '../support/local-product.js';
+import { useLocalProduct, type LocalProduct } from '../support/local-product.js';
+import { chargesOf } from '../support/lab-calls.js';
 import { createSignIn, signToken } from '../support/people.js';
+import { useProduct, type SharedProduct } from '../support/product.js';
 import { startSigningProxy } from '../support/signing-proxy.js';
+import { storedRecord } from '../support/stored-record.js';
 import { startBrowser, type Browser } from './browser.js';
 import { clients, PLAYS_ALL, type Client } from './clients.js';
 import { castOf, titleOf, type Scenario } from './scenario.js';
@@ -12,11 +15,11 @@ import { SHARED, withOwnKits, withStaticParts } from './scenarios/own-kits.js';
 import { reloads } from './scenarios/reloads.js';
 import { turns } from './scenarios/turns.js';
 import { replies } from './scenarios/replies.js';
-import { openStage } from './stage.js';
+import { openStage, type StagedProduct } from './stage.js';
 import { parseParts } from './wire-parts.js';
 
-// Real clients against a real API, in whose process the runs are carried out: how they are carried out makes no
-// difference to clients. Each plays in a conversation of its own.
+// Real clients, each in a conversation of its own. Pages with stock transports play against the whole
+// product; others against an API in whose process the runs are carried out.
 
 /** Number of plays in progress at a time: they mostly wait for output. */
 const TOGETHER = 6;
@@ -31,7 +34,8 @@ const SCENARIOS = [
 /** The schemas of these versions refuse every unknown key. */
 const STRICTEST = ['6.0.0', '7.0.0'];
 
-const product = useLocalProduct();
+const product = useProduct();
+const local = useLocalProduct();
 const accounts = useLocalProduct({ hasAccounts: true });
 let customer: Awaited<ReturnType<typeof startSigningProxy>>;
 const browsers = new Map<Client, Browser>();
@@ -87,11 +91,10 @@ it.each(plays)('$title', async (of) => {
 async function play(scenario: Scenario, client: Client): Promise<void> {
   const browser = browsers.get(client);
   if (browser === undefined) throw new Error(`no browser of ${client.name}`);
-  const { stores, chargesOf } = accounts;
-  const stage =
-    scenario.isOfCustomer === true
-      ? openStage(browser, { url: customer.url, stores, chargesOf }, scenario.kit, 'support')
-      : openStage(browser, product, scenario.kit);
+  const { kit, isOfCustomer = false } = scenario;
+  const stage = isOfCustomer
+    ? openStage(browser, ofLocal(accounts, customer.url), kit, 'support')
+    : openStage(browser, kit === 'stock' ? ofWhole(product) : ofLocal(local), kit);
   try {
     await castOf(scenario, client)(stage);
     // Events of the agent server become parts only on the page.
@@ -107,4 +110,20 @@ async function play(scenario: Scenario, client: Client): Promise<void> {
   } finally {
     await stage.close();
   }
+}
+
+function ofWhole({ url, redis }: SharedProduct): StagedProduct {
+  return {
+    url,
+    chargesOf: (runs) => chargesOf(redis, runs),
+    storedStream: async (sessionId) => (await storedRecord(redis, sessionId))?.stream,
+  };
+}
+
+function ofLocal({ stores, chargesOf: count, url }: LocalProduct, proxyUrl = url): StagedProduct {
+  return {
+    url: proxyUrl,
+    chargesOf: (runs) => Promise.resolve(count(runs)),
+    storedStream: async (sessionId) => (await stores.store.sessions.read(sessionId))?.stream,
+  };
 }

@@ -3,13 +3,18 @@ import { HEADERS } from '../../protocol/ids.js';
 import { loadSnapshot, type Snapshot } from '../support/chat-client.js';
 import { expectAlternating, toComparable } from '../support/compare-messages.js';
 import { postJson } from '../support/post-json.js';
-import type { LocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
 import type { Browser, Kit, LoggedRequest, MountOptions } from './browser.js';
 import { toTab, type Tab } from './tab.js';
 
-/** Parts of the product that scenarios use. */
-export type StagedProduct = Pick<LocalProduct, 'url' | 'stores' | 'chargesOf'>;
+/** Parts of a product that scenarios use. */
+export interface StagedProduct {
+  readonly url: string;
+  /** Counts real executions of `charge` in these runs, by call. */
+  chargesOf: (runs: string) => Promise<Record<string, number>>;
+  /** Reads the stream's status from the record, since reading a snapshot counts as the newest one. */
+  storedStream: (sessionId: string) => Promise<string | undefined>;
+}
 
 /** One conversation with one client version. */
 export interface Stage {
@@ -26,8 +31,7 @@ export interface Stage {
   stop: () => Promise<void>;
   post: (path: string, body?: object) => Promise<number>;
   /** Counts real executions of `charge` by call. */
-  countCharges: () => Record<string, number>;
-  /** Reads the stream's status from the record, since reading a snapshot counts as the newest one. */
+  countCharges: () => Promise<Record<string, number>>;
   storedStream: () => Promise<string | undefined>;
   /**
    * Expects the tab to rest after these POSTs and errors and to show what is stored, with one
@@ -89,7 +93,7 @@ export function openStage(
       expect(await stage.post('stop')).toBe(202);
     },
     countCharges: () => product.chargesOf(`${sessionId}:`),
-    storedStream: async () => (await product.stores.store.sessions.read(sessionId))?.stream,
+    storedStream: () => product.storedStream(sessionId),
     expectRight: async (tab, { posts, errors = [] }) => {
       await tab.untilRests();
       const { messages } = await stage.stored();

@@ -18,7 +18,7 @@ export const approvals = [
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.reply()).toBe('May I?done');
     expect(tab.calls()).toMatchObject([{ state: 'output-available', output: { charged: 5 } }]);
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
   scenario('deny', async (stage) => {
     const tab = await stage.openNew();
@@ -27,7 +27,7 @@ export const approvals = [
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.calls()).toMatchObject([{ state: 'output-denied' }]);
     expect(tab.reply()).toBe('Then not.');
-    expect(stage.countCharges()).toEqual({});
+    expect(await stage.countCharges()).toEqual({});
   }),
   scenario('approve in one step after the other', async (stage) => {
     const tab = await stage.openNew();
@@ -36,7 +36,7 @@ export const approvals = [
     await tab.decide('c2', true);
     await stage.expectRight(tab, { posts: 3 });
     expect(tab.reply()).toBe('And?done');
-    expect(stage.countCharges()).toEqual({ c1: 1, c2: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1, c2: 1 });
   }),
   scenario('edit, on a page that is loaded again', async (stage) => {
     const tab = await stage.openNew();
@@ -49,7 +49,7 @@ export const approvals = [
     await later.untilShown('the reply', () => later.reply() === 'Less, then.');
     await stage.expectRight(later, { posts: 0 });
     expect(later.calls()).toMatchObject([{ output: { charged: 30 } }]);
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
   scenario('edit, on the page that asked', async (stage) => {
     const tab = await stage.openNew();
@@ -68,14 +68,14 @@ export const approvals = [
     await tab.decide('c1', true);
     await tab.untilRests();
     expect(tab.posts()).toBe(1);
-    expect(stage.countCharges()).toEqual({});
+    expect(await stage.countCharges()).toEqual({});
     await tab.decide('c2', false);
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.calls()).toMatchObject([
       { state: 'output-available', output: { charged: 1 } },
       { state: 'output-denied' },
     ]);
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
   scenario('client tool', async (stage) => {
     const tab = await stage.openNew();
@@ -106,7 +106,7 @@ export const approvals = [
     await tab.give('c1', 'locate', 'here');
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.calls()).toMatchObject([{ output: 'here' }, { output: { charged: 5 } }]);
-    expect(stage.countCharges()).toEqual({ c2: 1 });
+    expect(await stage.countCharges()).toEqual({ c2: 1 });
   }),
   scenario('sub-agent that asks', async (stage) => {
     const tab = await stage.openNew();
@@ -151,7 +151,7 @@ export const approvals = [
     expect(tab.reply()).toBe('Ask it.done');
     expect(tab.calls().map(({ toolCallId }) => toolCallId)).toEqual(['d1', 'c2', 'c3', 'c1']);
     expect(tab.calls().map(({ state }) => state)).toEqual(Array(4).fill('output-available'));
-    expect(stage.countCharges()).toEqual({ c2: 1 });
+    expect(await stage.countCharges()).toEqual({ c2: 1 });
   }),
   scenario('an agent with sub-agents asks beside a tool', async (stage) => {
     const tab = await stage.openNew();
@@ -182,7 +182,7 @@ export const approvals = [
     expect(callsOf(messages[1])).toMatchObject([{ state: 'output-error' }]);
     const later = await stage.load();
     await stage.expectRight(later, { posts: 0 });
-    expect(stage.countCharges()).toEqual({});
+    expect(await stage.countCharges()).toEqual({});
   }),
   scenario('deadline', async (stage) => {
     const tab = await stage.openNew();

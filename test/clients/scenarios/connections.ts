@@ -183,7 +183,7 @@ export const connections: Scenario[] = [
     await tab.act('sendMessage');
     await tab.untilShown('all', () => tab.reply() === LONG);
     await stage.expectRight(tab, { posts: 3, errors });
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
 
   scenario('drop of what follows a result in the middle, sent again', async (stage) => {
@@ -197,7 +197,7 @@ export const connections: Scenario[] = [
   scenario('drop of what follows an answer in the middle, sent again', async (stage) => {
     const tab = await dropInTheMiddle(stage, charge('c1'), (open) => open.decide('c1', true));
     await expectRefused(stage, tab);
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
 
   scenario('a reply that is withdrawn', async (stage) => {
@@ -223,6 +223,6 @@ export const connections: Scenario[] = [
     await tab.decide('c1', true);
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.reply()).toBe(`May I?${LONG}`);
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
 ];

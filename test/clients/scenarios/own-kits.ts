@@ -47,7 +47,7 @@ const ownOnly = [
     await tab.drop();
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.reply()).toBe(`May I?${LONG}`);
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
 
   scenario('a connection that breaks after a reload', async (stage) => {

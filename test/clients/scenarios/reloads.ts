@@ -132,7 +132,7 @@ export const reloads = [
     await first.decide('c1', true);
     await first.untilShown('the boundary', () => isAtBoundary(first));
     await expectRightAtBoundaries(stage, first, `May I?${LONG}`);
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
     // Answered questions are never replayed.
     const replays = (await stage.readLogs()).filter(({ method }) => method === 'GET');
     expect(replays.filter(({ raw }) => raw.includes('"tool-approval-request"'))).toEqual([]);
@@ -163,7 +163,7 @@ export const reloads = [
     await tab.decide('c2', false);
     await tab.decide('c1', true);
     await stage.expectRight(tab, { posts: 1 });
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
 
   scenario('reload after a denial that was given elsewhere', async (stage) => {
@@ -182,7 +182,7 @@ export const reloads = [
     const tab = await stage.load();
     await tab.decide('c4', true);
     await stage.expectRight(tab, { posts: 1 });
-    expect(stage.countCharges()).toEqual({ c4: 1 });
+    expect(await stage.countCharges()).toEqual({ c4: 1 });
   }),
 
   backAfterTheEnd(untilStreamIs),
@@ -240,7 +240,7 @@ export const reloads = [
     await second.decide('c1', false);
     await stage.expectRight(second, { posts: 1 });
     expect(second.reply()).toBe('Fine.');
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
   }),
 
   scenario('two tabs answer at once, not in the same way', async (stage) => {
@@ -253,7 +253,7 @@ export const reloads = [
     await stage.expectRight(first, { posts: 2 });
     await stage.expectRight(second, { posts: 1 });
     const isCharged = first.calls()[0]?.state === 'output-available';
-    expect(stage.countCharges()).toEqual(isCharged ? { c1: 1 } : {});
+    expect(await stage.countCharges()).toEqual(isCharged ? { c1: 1 } : {});
   }),
 
   scenario('two tabs answer several calls at once, in other orders', async (stage) => {
@@ -270,6 +270,6 @@ export const reloads = [
     await Promise.all([first.decide('c2', true), second.decide('c1', true)]);
     await stage.expectRight(first, { posts: 2 });
     await stage.expectRight(second, { posts: 1 });
-    expect(stage.countCharges()).toEqual({ c1: 1, c2: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1, c2: 1 });
   }),
 ];

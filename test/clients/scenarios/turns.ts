@@ -96,7 +96,7 @@ export const turns = [
     await tab.decide('c1', true);
     await stage.expectRight(tab, { posts: 2 });
     expect(tab.calls()).toMatchObject([{ state: 'output-error' }]);
-    expect(stage.countCharges()).toEqual({});
+    expect(await stage.countCharges()).toEqual({});
   }),
 
   scenario('regenerate', async (stage) => {
@@ -201,7 +201,7 @@ export const turns = [
     await tab.untilShown('the reply', () => tab.reply() === 'done');
     await tab.untilRests();
     expect(callsOf((await stage.stored()).messages[1])).toHaveLength(2);
-    expect(stage.countCharges()).toEqual({ c1: 1 });
+    expect(await stage.countCharges()).toEqual({ c1: 1 });
     await stage.expectRight(tab, { posts: tab.posts() });
   }),
 ];
