@@ -100,16 +100,12 @@ function onUpdate<Name extends keyof OperatorRequests>(
   );
 }
 
-/** Longest `traceparent`: activities get it, and Temporal limits their input. */
-const TRACEPARENT_CHARS = 256;
-
 /** Accepts any payload: a signal handler that throws would fail the workflow task. */
 function takeLook(run: Run, hint: Hint | null | undefined): void {
   if (hint?.at === undefined) run.looks += 1;
   const { traceparent } = hint ?? {};
-  if (typeof traceparent === 'string' && traceparent.length <= TRACEPARENT_CHARS) {
-    run.traceparent = traceparent;
-  }
+  // Activities get it, and Temporal limits their input.
+  if (typeof traceparent === 'string' && traceparent.length <= 256) run.traceparent = traceparent;
   run.loop.look(hint);
 }
 
