@@ -71,7 +71,8 @@ export interface ToolContext extends ToolCallIdentity, ToolPeople {
   readonly stepNumber: number;
   /**
    * Writes chunks of an agent that this tool runs elsewhere to the session's stream, under its own
-   * id; resolves when they are stored. A delta that ends within a character loses it.
+   * id; resolves when they are stored. A tool need not await it. A delta that ends within a character
+   * loses it.
    *
    * @throws HelixError `invalid_chunk`, `chunk_too_large`
    */

@@ -23,7 +23,8 @@ export interface Identity extends Caller {
 
 /**
  * Returns the caller of a request, or undefined to refuse it. It runs before the body is read. An
- * error that it throws is a fault (500), unless it is a HelixError: `unavailable` asks to try again.
+ * error that it throws, or a field of another type, is a fault (500), unless the error is a
+ * HelixError: `unavailable` asks to try again.
  */
 export type Authenticate = (
   request: Request,
@@ -63,6 +64,10 @@ const Rights = z.object({
   personId: z.string().optional(),
   roles: z.array(z.string()).optional(),
   tenants: z.array(z.string()).optional(),
+  isEveryone: z.boolean().optional(),
+  revoked: z
+    .union([z.instanceof(AbortSignal), z.custom((it) => typeof it === 'function')])
+    .optional(),
 });
 
 async function identify(authenticate: Authenticate, request: Request): Promise<Identity> {

@@ -145,8 +145,9 @@ function classifyRegenerate(request: Request, session: KnownSession): Ask | unde
   const known = [named, last].find((id) => id !== undefined && ids.has(id));
   if (known === undefined && messages.length > 0) return undefined;
   const asked = rows.slice(0, rows.findIndex((row) => idOf(row) === known) + 1).findLast(isUsers);
-  // The page shows an edit that never arrived, or was refused: the answer must be to that.
-  const isShown = asked !== undefined && asked.id === last;
+  // The page shows an edit that never arrived, or was refused: the answer must be to that. A page
+  // that shows something else than a stored edit may be an old one.
+  const isShown = asked !== undefined && asked.id === last && asked.edited !== true;
   const edit = isShown ? classifyEdit({ ...request, messageId: last }, session) : undefined;
   if (edit !== undefined) return edit;
   const repeat = classifyRepeat(known, { record, rows });

@@ -25,8 +25,8 @@ export function toTrailingUserMessages(messages: readonly PostedMessage[]): Post
 }
 
 /**
- * Converts posted user messages into what the session accepts. Empty ones before the last are left
- * out: a page still shows one that was refused when it posts the next.
+ * Converts posted user messages into what the session accepts. Those before the last without text or
+ * a file are left out: a page still shows one that was refused when it posts the next.
  *
  * @throws HelixError `validation_error` or `message_too_large`; then none is accepted
  */

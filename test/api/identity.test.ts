@@ -6,6 +6,8 @@ it.each([
   ['personId', 7],
   ['roles', 'operator'],
   ['tenants', 'acme-eu'],
+  ['isEveryone', 'false'],
+  ['revoked', true],
 ])(
   'an identity with the %s %j is a fault of the server, which its log names',
   async (name, value) => {
@@ -14,7 +16,7 @@ it.each([
     await expect(read({} as never)).rejects.toMatchObject({
       code: 'internal_error',
       cause: {
-        message: expect.stringMatching(new RegExp(`expected \\w+, received .*${name}`, 's')),
+        message: expect.stringMatching(new RegExp(`Invalid input.*${name}`, 's')),
       },
     });
   },

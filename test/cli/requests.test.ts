@@ -5,9 +5,17 @@ const none = { workflows: 0, rows: 0, entries: 0, bytes: 0, sessions: 0, convers
 /** Replies with what each of the commands below reads. */
 const REPLIES = {
   get: {
-    ...{ runs: [], sessions: [], entries: [], usage: [], groups: [], total: 0 },
-    ...{ agent: 'lab', owner: 'ann', run: { runId: 'r1', status: 'completed' } },
-    ...{ messages: [], hasMore: false },
+    runs: [],
+    sessions: [],
+    entries: [],
+    usage: [],
+    groups: [],
+    total: 0,
+    agent: 'lab',
+    owner: 'ann',
+    run: { runId: 'r1', status: 'completed' },
+    messages: [],
+    hasMore: false,
     pending: [{ toolCallId: 'c1', approvalId: 'a1', inputHash: 'h1' }],
   },
   post: { result: 'stopped', runId: 'r2', sessionId: 's2', deadline: 0, status: 'delivered' },

@@ -18,8 +18,8 @@ import { replies } from './scenarios/replies.js';
 import { openStage, type StagedProduct } from './stage.js';
 import { parseParts } from './wire-parts.js';
 
-// Real clients, each in a conversation of its own. Pages with stock transports play against the whole
-// product; others against an API in whose process the runs are carried out.
+// Real clients, each in a conversation of its own. Stock pages of anonymous users play against the
+// whole product; others against an API in whose process the runs are carried out.
 
 /** Number of plays in progress at a time: they mostly wait for output. */
 const TOGETHER = 6;

@@ -1,16 +1,18 @@
 import { CLIENT_7, openChat, toScript, untilAsked, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { useLocalProduct } from '../support/local-product.js';
-import { newSessionId } from '../support/product.js';
+import { newSessionId, startProduct, type Product } from '../support/product.js';
 import { startCluster, type RedisCluster } from '../support/redis-cluster.js';
-import { openStores } from '../support/test-stores.js';
 
 let cluster: RedisCluster;
+let product: Product;
 beforeAll(async () => {
   cluster = await startCluster();
+  product = await startProduct({ env: { REDIS_URL: cluster.url } });
 }, 60_000);
-afterAll(() => cluster.close());
-const product = useLocalProduct({ openStores: () => openStores(cluster.url) });
+afterAll(async () => {
+  await product.stop();
+  await cluster.close();
+});
 
 it('conversations whose keys are on different nodes of a cluster are served', async () => {
   const { url } = product;

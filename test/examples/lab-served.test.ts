@@ -1,9 +1,14 @@
-import { isLabServed } from '../../examples/index.js';
+import { createExampleAgents, isLabServed } from '../../examples/index.js';
 
 it('the lab agent is served as its setting says', () => {
   for (const setting of [true, false]) {
     expect(isLabServed({ setting, hasAccounts: !setting, host: '127.0.0.1' })).toBe(setting);
   }
+});
+
+it('users with accounts are served without the lab agent', () => {
+  expect(isLabServed({ setting: undefined, hasAccounts: true, host: '127.0.0.1' })).toBe(false);
+  expect(createExampleAgents({ lab: false }).map(({ name }) => name)).toEqual(['support']);
 });
 
 it.each([

@@ -16,14 +16,15 @@ it('the page shows text as it arrives, all of it after a reload in the middle, a
   const sessionId = newSessionId();
   const chat = await openPage(product.url, sessionId);
   // The page itself notes what it shows, since the test may look too seldom.
-  await chat.page.evaluate(() => {
+  await chat.page.evaluate((whole) => {
     const lengths = new Set<number>();
     Object.assign(globalThis, { lengths });
     new MutationObserver(() => {
-      const reply = document.querySelector('[data-testid=message][data-role=assistant]');
-      lengths.add(reply?.textContent.length ?? 0);
+      const texts = document.querySelectorAll('[data-role=assistant] [data-testid=text]');
+      const length = [...texts].reduce((sum, text) => sum + text.textContent.length, 0);
+      if (length > 0 && length < whole) lengths.add(length);
     }).observe(document.body, { childList: true, characterData: true, subtree: true });
-  });
+  }, LONG.length);
   await chat.say(toScript(held).text);
   await until('the text grows', () => chat.page.evaluate<boolean>('lengths.size > 3'));
   await chat.page.reload();

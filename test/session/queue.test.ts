@@ -11,6 +11,28 @@ async function idsOf(store: Store, { id }: SessionDriver): Promise<string[]> {
 }
 
 describe('queue', () => {
+  it('messages sent while a run is active are queued and answered in order', async ({
+    session,
+  }) => {
+    const first = await session.newRun('u1');
+    includes(await session.enqueue('u2'), { kind: 'queued' });
+    await session.enqueue('u3');
+    equal(await session.beginNext(), { kind: 'busy' });
+    includes(await session.ask(first.runId, 1, []), { kind: 'committed', next: true });
+    for (const [n, id] of ['u2', 'u3'].entries()) {
+      const begun = await session.beginNext();
+      includes(begun, { kind: 'begun', run: { turn: n + 2 } });
+      includes((await session.rows()).slice(-1), [{ role: 'user', id }]);
+      const next = n === 0 && { next: true };
+      equal(await session.end(runOf(begun), 'completed'), {
+        kind: 'ended',
+        status: 'completed',
+        ...next,
+      });
+    }
+    equal(await session.beginNext(), { kind: 'empty' });
+  });
+
   it('queued messages are not overtaken: a new one is queued or refused', async (setup) => {
     const { store, session } = setup;
     const { runId } = await session.newRun('u1');

@@ -1,6 +1,6 @@
 import type { StreamChunk } from '../../../protocol/chunk.js';
 import { equal, eventually, includes, refuses } from '../assertions.js';
-import { AGENT, textChunk, textIn, textOf } from '../fixtures.js';
+import { AGENT, server, textChunk, textIn, textOf } from '../fixtures.js';
 import { HALF } from '../hostile.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import { followLog } from './collect.js';
@@ -152,6 +152,35 @@ function appendCases({ describe, it }: Suite): void {
       await beside.write(textChunk(', beside'));
       equal(await setup.streamManager.append(writer, 1, chunk), replies[0]);
       equal(textIn(await session.log()), 'once, beside');
+    });
+
+    it('even a repeated batch is superseded once the run was ended elsewhere', async (setup) => {
+      const { session } = setup;
+      const { runId, writer } = await session.speaking();
+      await session.say(writer, 1, 'x');
+      await session.end(runId, 'interrupted');
+      // The claim was deleted with the run, so the store can only refuse.
+      equal(await session.say(writer, 1, 'x'), { kind: 'superseded' });
+      equal(textIn(await session.log()), 'x');
+    });
+
+    it('an append without a claim, or after the commit, is refused', async ({ session }) => {
+      const { runId } = await session.newRun();
+      const writer = session.writer(runId, 1, 1);
+      equal(await session.say(writer, 1, 'x'), { kind: 'fenced' });
+      await session.claim(writer);
+      await session.commit(writer, { calls: [], final: undefined });
+      equal(await session.say(writer, 1, 'x'), { kind: 'fenced' });
+    });
+
+    it('entries of a tool are stored beside those of others, under its writer name', async (setup) => {
+      const { session } = setup;
+      const { runId } = await session.asked(server('s'));
+      const tool = session.callWriter(runId, 1, 's', 1);
+      equal(await session.say(tool, 1, 'early'), { kind: 'fenced' });
+      await session.start(runId, 1, 's');
+      includes(await session.say(tool, 1, 'working'), { kind: 'appended' });
+      equal((await session.log()).at(-1)?.writer, 't:s');
     });
   });
 }

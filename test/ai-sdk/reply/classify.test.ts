@@ -115,6 +115,11 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     { kind: 'edit', messageId: 'u1', messages: list(other) },
   ]),
   [
+    'regenerating an older version than a stored edit does the turn of the edit again',
+    { ...redo(session({}, { rows: edited })), messages: list(other) },
+    { kind: 'regenerate', messageId: 'msg-1' },
+  ],
+  [
     'regenerating the reply to another message is none',
     {
       ...redo(session({}, { rows: [earlier, ...rows.toReversed()] })),

@@ -196,8 +196,9 @@ it('takes on no attempt if others do not see that it lives, whether it renewed b
   expect([never.isHeld(), before.isHeld()]).toEqual([true, true]);
   const later = process.hrtime.bigint() + 6_000_000_000n;
   const clock = jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => later);
-  expect([never.isHeld(), before.isHeld()]).toEqual([false, false]);
+  const areHeld = [never.isHeld(), before.isHeld()];
   clock.mockRestore();
+  expect(areHeld).toEqual([false, false]);
 });
 
 it('a stop in the mailbox reaches the attempts of its conversation', async () => {

@@ -149,13 +149,17 @@ describe('budgets', () => {
 
   it('the budget of a month is logged once, not each day', async () => {
     const runs = executorWith({ user: { monthUsd: 1 }, action: 'warn' });
-    const day = jest.spyOn(Date.prototype, 'toISOString');
     await spend(2);
-    for (const date of ['2026-11-10', '2026-11-11']) {
-      day.mockReturnValue(`${date}T12:00:00.000Z`);
-      await say(runs);
+    const month = new Date().toISOString().slice(0, 7);
+    const now = jest.spyOn(Date.prototype, 'toISOString');
+    try {
+      for (const day of ['10', '11']) {
+        now.mockReturnValue(`${month}-${day}T12:00:00.000Z`);
+        await say(runs);
+      }
+    } finally {
+      now.mockRestore();
     }
-    day.mockRestore();
     expect(lines).toMatchObject([{ owner: 'ann', period: 'month' }]);
   });
 
