@@ -15,7 +15,6 @@ declare global {
     | 'advanceTimersByTime'
     | 'advanceTimersByTimeAsync'
     | 'fn'
-    | 'getTimerCount'
     | 'restoreAllMocks'
     | 'spyOn'
     | 'useFakeTimers'

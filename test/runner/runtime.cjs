@@ -74,7 +74,6 @@ module.exports = class NativeRuntime {
       useRealTimers: () => fakeTimersModern.useRealTimers(),
       advanceTimersByTime: (ms) => fakeTimersModern.advanceTimersByTime(ms),
       advanceTimersByTimeAsync: (ms) => fakeTimersModern.advanceTimersByTimeAsync(ms),
-      getTimerCount: () => fakeTimersModern.getTimerCount(),
     };
     Object.assign(globalThis, globals, {
       jest,
