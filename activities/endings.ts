@@ -75,7 +75,7 @@ export async function afterWork(
   return { ...read, next: { do: 'done', step, status, ...(error !== undefined && { error }) } };
 }
 
-/** Thrown when an attempt of a step finds that it is over; the step's own code catches it. */
+/** Thrown when an attempt of a step finds that it is over; `createModelStep` catches it. */
 export class AttemptOver extends Error {
   override readonly name = 'AttemptOver';
 

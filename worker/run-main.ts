@@ -33,8 +33,8 @@ export function requireRunning(worker: Pick<Worker, 'getState'> | undefined): vo
 }
 
 /**
- * Runs a worker until a signal ends it. An error that nothing handles, such as one in a tool's timer,
- * ends it in the same way, so that other calls are finished or handed over.
+ * Runs a worker until a signal ends it. An unhandled error, such as one in a tool's timer, ends it in
+ * the same way, so that other calls are finished or handed over.
  *
  * @throws that error, once the worker has ended
  */
@@ -49,7 +49,7 @@ export async function runUntilFault(
     // A worker that does not run yet cannot be shut down; Node ends its process.
     if (worker.getState() === 'INITIALIZED') throw error;
     fault = { error };
-    logger.error({ err: error }, 'the worker ends after an error that nothing handled');
+    logger.error({ err: error }, 'the worker ends after an unhandled error');
     if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   proc.on('uncaughtException', end);

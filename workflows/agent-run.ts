@@ -50,7 +50,7 @@ export async function carryOutRun(
   });
 }
 
-/** Refuses an input that somebody typed: its activities would be tried again without limit. */
+/** Refuses an input that was typed by hand, whose activities Temporal would try again without limit. */
 function requireIds(input: unknown): void {
   const { sessionId, runId, agent } = (input ?? {}) as Partial<RunInput>;
   if ([sessionId, runId, agent].every((id) => typeof id === 'string')) return;

@@ -102,7 +102,7 @@ export function openCallContext(
     ...toCallIdentity(ref, permission),
     attempt: execution,
     abortSignal,
-    emit: mayBeLeft(async (eventName, data) => {
+    emit: allowUnawaited(async (eventName, data) => {
       const chunk: StreamChunk = { type: 'custom', ...toBase(ref), eventName, data: data ?? null };
       eventBytes += bytesOf(chunk);
       const isKept = eventBytes <= LIMITS.callEventBytes;
@@ -122,7 +122,7 @@ export function openCallContext(
     },
     showPreliminary: preliminary.show,
     stepNumber: ref.step,
-    forward: mayBeLeft(async (forwarded) => {
+    forward: allowUnawaited(async (forwarded) => {
       if (isOver) throw new Error('the call is over');
       chunks.push(checkForwarded(ref.sessionId, forwarded));
       await chunks.flush();
@@ -167,8 +167,8 @@ export function openCallContext(
   };
 }
 
-/** Lets a tool not await a function's result: Node ends the worker at a rejection that nobody handles. */
-function mayBeLeft<Given extends unknown[]>(
+/** Lets a tool call a function without awaiting it: an unhandled rejection would end the worker. */
+function allowUnawaited<Given extends unknown[]>(
   act: (...given: Given) => Promise<void>,
 ): (...given: Given) => Promise<void> {
   return (...given) => {

@@ -106,7 +106,7 @@ describe('two workers beside each other', () => {
   }
   const fault = new Error('the second one failed');
 
-  it('end together when the first one is asked to stop', async () => {
+  async function startBoth() {
     const [main, beside] = [fakeWorker(), fakeWorker()];
     const running = runBeside(
       main,
@@ -114,19 +114,18 @@ describe('two workers beside each other', () => {
       () => main.run(),
     );
     await until('both run', () => beside.getState() === 'RUNNING');
+    return { main, beside, running };
+  }
+
+  it('end together when the first one is asked to stop', async () => {
+    const { main, beside, running } = await startBoth();
     main.shutdown();
     await running;
     expect(beside.getState()).toBe('STOPPED');
   });
 
   it('end together when the second one fails, also at its start', async () => {
-    const [main, beside] = [fakeWorker(), fakeWorker()];
-    const running = runBeside(
-      main,
-      () => Promise.resolve(beside),
-      () => main.run(),
-    );
-    await until('both run', () => beside.getState() === 'RUNNING');
+    const { main, beside, running } = await startBoth();
     beside.end(fault);
     await expect(running).rejects.toBe(fault);
     expect(main.getState()).toBe('STOPPED');
