@@ -78,7 +78,7 @@ const PAUSE_MS = { least: 5, most: 50 };
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | false | undefined> | T | false | undefined,
-  withinMs = 30_000,
+  withinMs = 60_000,
 ): Promise<T> {
   const giveUpAt = Date.now() + withinMs;
   for (;;) {

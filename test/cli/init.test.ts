@@ -78,5 +78,5 @@ describe('helix-temporal init', () => {
     const versionOf = (path: string) =>
       (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
     expect(versionOf(join(create, 'package.json'))).toBe(versionOf('package.json'));
-  }, 60_000);
+  });
 });

@@ -65,5 +65,5 @@ describe('the guide for users of @temporalio/ai-sdk', () => {
     await connection.close();
     await native.close();
     await rm(folder, { recursive: true });
-  }, 60_000);
+  });
 });

@@ -125,7 +125,7 @@ describe('a server with accounts, by its settings', () => {
     );
     await first.body?.cancel();
     await second.body?.cancel();
-  }, 60_000);
+  });
 });
 
 const charge = { calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] };

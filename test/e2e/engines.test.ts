@@ -103,7 +103,7 @@ it('Temporal away: answers and messages are kept, runs stopped and erased; what 
   expect(await recovered.done).toBe('ended');
   expect(await isErased()).toBe(true);
   expect((await loadSnapshot(url, stopped)).run).toMatchObject({ status: 'interrupted' });
-}, 120_000);
+});
 
 describe('Redis', () => {
   it('a Redis that is killed in the middle of a reply leaves no gap and no duplicate in the same response', async () => {
@@ -169,7 +169,7 @@ describe('Redis', () => {
     });
     expect(await next.done).toBe('ended');
     expect(next.text()).toBe('Here again.');
-  }, 90_000);
+  });
 
   it('away: every request is refused in time, nothing is half taken, and processes stop on request', async () => {
     const { url, redisServer, redis } = product;
@@ -194,5 +194,5 @@ describe('Redis', () => {
     // Processes stop on request also while Redis is away.
     await redisServer.stop();
     await Promise.all([product.stopWorker(), product.stopApi()]);
-  }, 60_000);
+  });
 });

@@ -61,4 +61,4 @@ it('an evaluation that is ended in its middle leaves what it has found and names
   } finally {
     project.close();
   }
-}, 60_000);
+});

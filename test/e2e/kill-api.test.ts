@@ -181,5 +181,5 @@ describe('kill -9 of the API', () => {
     const again = await fork();
     expect(again.status).toBe(201);
     expect((await again.json()) as OperatorForkReply).toMatchObject({ sessionId: copyId });
-  }, 60_000);
+  });
 });

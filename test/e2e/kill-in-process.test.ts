@@ -52,4 +52,4 @@ it('runs of a process that was killed are carried on by the next one, which reco
     { toolCallId: 'many', output: 'done' },
   ]);
   expect(JSON.stringify(await store.sessions.rows(`${NAME}-1`, 0)).match(/Once/g)).toHaveLength(1);
-}, 60_000);
+});

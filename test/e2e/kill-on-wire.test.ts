@@ -104,7 +104,7 @@ describe('calls whose worker dies', () => {
     // Undelivered messages die with the worker.
     proxy.cut();
     await startWorker();
-  }, 60_000);
+  });
 
   it('as they take effect have it once, and their result if they can verify that', async () => {
     await expectOnce(charged, {
@@ -191,4 +191,4 @@ it('a stop whose message is lost on its way reaches a silent model with the next
   );
   expect(proxy.lost()).toBeGreaterThan(lostBefore + 1);
   await Promise.all(readers.map((reader) => reader.done));
-}, 60_000);
+});

@@ -280,5 +280,4 @@ const ROWS: Row[] = KILLS_EVERYWHERE
 it.each(ROWS)(
   'kill -9 of the worker leaves $scenario.name of $agent alone, at its message $point.nth to $point.wire, $point.when it is taken',
   killAt,
-  120_000,
 );

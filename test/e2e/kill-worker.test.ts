@@ -133,7 +133,7 @@ beforeAll(async () => {
     const isTaken = async () => (await redis.exists(held.replace(/held$/, 'work'))) === 0;
     await until('the work is taken over long before heartbeats are missed', isTaken, 20_000);
   }
-}, 120_000);
+});
 
 /** Starts an app's workflow that runs an agent; resolves when the agent speaks. */
 async function callAgent(): Promise<WorkflowHandle> {

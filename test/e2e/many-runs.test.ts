@@ -77,7 +77,7 @@ it('many waiting runs are denied by one command that Ctrl-C ends and the next on
     new Set(runs.map(sessionOf)),
   );
   for (const entry of entries) expect(entry).toMatchObject({ via: 'cli', outcome: 'stored' });
-}, 120_000);
+});
 
 it('a filter that has nothing in it is refused', async () => {
   expect((await helix(['approval', 'deny', '--reason', 'x', '-y'])).code).toBe(64);

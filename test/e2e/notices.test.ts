@@ -56,7 +56,7 @@ beforeAll(async () => {
     },
   });
   line = useCommandLine(product);
-}, 120_000);
+});
 afterAll(async () => {
   await product.stop();
   await hook.close();
@@ -121,26 +121,22 @@ it.concurrent(
   },
 );
 
-it.concurrent(
-  'an erased conversation leaves no workflow of its notices',
-  async () => {
-    const runId = await runLab(product, CHARGE);
-    const session = sessionOf(runId);
-    await hook.untilTaken(session, 'approval.reminder');
-    const about = async (): Promise<unknown[]> => {
-      const waits: unknown[] = [];
-      const query = `WorkflowId STARTS_WITH 'wait:${session}'`;
-      for await (const each of temporal.workflow.list({ query })) waits.push(each);
-      return [...waits, ...(await deliveriesAbout(temporal, session))];
-    };
-    await until('they are listed', async () => (await about()).length >= 3);
-    const erased = await fetch(`${product.url}/api/chat/${session}`, { method: 'DELETE' });
-    expect(erased.ok).toBe(true);
-    await until('they are deleted', async () => (await about()).length === 0, 120_000);
-    expect(hook.taken.filter(({ data }) => data['sessionId'] === session)).toHaveLength(2);
-  },
-  180_000,
-);
+it.concurrent('an erased conversation leaves no workflow of its notices', async () => {
+  const runId = await runLab(product, CHARGE);
+  const session = sessionOf(runId);
+  await hook.untilTaken(session, 'approval.reminder');
+  const about = async (): Promise<unknown[]> => {
+    const waits: unknown[] = [];
+    const query = `WorkflowId STARTS_WITH 'wait:${session}'`;
+    for await (const each of temporal.workflow.list({ query })) waits.push(each);
+    return [...waits, ...(await deliveriesAbout(temporal, session))];
+  };
+  await until('they are listed', async () => (await about()).length >= 3);
+  const erased = await fetch(`${product.url}/api/chat/${session}`, { method: 'DELETE' });
+  expect(erased.ok).toBe(true);
+  await until('they are deleted', async () => (await about()).length === 0, 120_000);
+  expect(hook.taken.filter(({ data }) => data['sessionId'] === session)).toHaveLength(2);
+});
 
 it.concurrent(
   'what is not taken is a failed workflow, and one that is reset is sent again under its id',
@@ -227,7 +223,7 @@ it('a question that a killed worker asked arrives, though the receiver was away,
       .map(({ id }) => id);
     expect(new Set(ids).size).toBe(1);
   }
-}, 120_000);
+});
 
 it('a receiver that hangs delays neither chats nor other receivers, and gets everything later', async () => {
   hook.answer = () => undefined;
@@ -246,4 +242,4 @@ it('a receiver that hangs delays neither chats nor other receivers, and gets eve
   hook.answer = () => ({ status: 204 });
   hook.hangUp();
   for (const session of waiting) await hook.untilTaken(session, 'approval.requested', 60_000);
-}, 120_000);
+});

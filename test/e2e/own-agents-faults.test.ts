@@ -54,19 +54,15 @@ it.concurrent.each<
     { PATH: '/nonexistent', XDG_CACHE_HOME: '/dev/null' },
     [69, 'Conversations are kept in DATA_DIR, programs in XDG_CACHE'],
   ],
-])(
-  '%s ends the command with one sentence',
-  async (_what, args, files, env, [code, sentence]) => {
-    const project = createOwnProject(files);
-    const ended = await runCommand(args, { folder: project.folder, env });
-    project.close();
-    const printed = ended.stderr.replaceAll(project.folder, '<folder>').trim();
-    expect([ended.code, printed]).toEqual([code, expect.stringContaining(sentence)]);
-    expect(printed.split('\n')).toHaveLength(1);
-    expect(ended.stdout.replace(/\nStopping.*\n/, '')).toBe('');
-  },
-  60_000,
-);
+])('%s ends the command with one sentence', async (_what, args, files, env, [code, sentence]) => {
+  const project = createOwnProject(files);
+  const ended = await runCommand(args, { folder: project.folder, env });
+  project.close();
+  const printed = ended.stderr.replaceAll(project.folder, '<folder>').trim();
+  expect([ended.code, printed]).toEqual([code, expect.stringContaining(sentence)]);
+  expect(printed.split('\n')).toHaveLength(1);
+  expect(ended.stdout.replace(/\nStopping.*\n/, '')).toBe('');
+});
 
 const ENDLESS = `import { renameSync, writeFileSync } from 'node:fs';
 writeFileSync('pid.new', String(process.pid));
@@ -86,18 +82,14 @@ function isAlive(pid: number): boolean {
 it.concurrent.each<[NodeJS.Signals, number | null]>([
   ['SIGINT', 0],
   ['SIGKILL', null],
-])(
-  'a file that never finishes loading leaves no process behind after %s',
-  async (signal, code) => {
-    const project = createOwnProject({ 'agents.ts': ENDLESS });
-    const { folder } = project;
-    const command = startCommand(['dev'], { folder });
-    await until('it is loaded', () => existsSync(join(folder, 'pid')));
-    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
-    command.kill(signal);
-    expect((await command.ended).code).toBe(code);
-    await until('its process is gone', () => !isAlive(pid));
-    project.close();
-  },
-  60_000,
-);
+])('a file that never finishes loading leaves no process behind after %s', async (signal, code) => {
+  const project = createOwnProject({ 'agents.ts': ENDLESS });
+  const { folder } = project;
+  const command = startCommand(['dev'], { folder });
+  await until('it is loaded', () => existsSync(join(folder, 'pid')));
+  const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+  command.kill(signal);
+  expect((await command.ended).code).toBe(code);
+  await until('its process is gone', () => !isAlive(pid));
+  project.close();
+});

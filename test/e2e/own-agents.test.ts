@@ -48,7 +48,7 @@ beforeAll(async () => {
   });
   await says(/Agents: looping, own\./);
   url = /Chat page +(\S+)/.exec(command.stdout())?.[1] ?? '';
-}, 60_000);
+});
 
 afterAll(async () => {
   command.kill('SIGINT');
@@ -126,7 +126,7 @@ describe('helix-temporal dev', () => {
       /agents\.ts cannot be loaded: .* \(tools\.ts:1:\d+\)\.\nThe agents run as they were/,
     );
     expect(await (await post('third', GREETING)).text()).toContain('hello Ann');
-  }, 60_000);
+  });
 
   it('a change of an imported file is taken over, and a reply that is being written is finished', async () => {
     const words = Array.from({ length: 60 }, (_, n) => `word${String(n)}`);
@@ -137,5 +137,5 @@ describe('helix-temporal dev', () => {
     expect(await (await post('second', GREETING)).text()).toContain('welcome Ann');
     const reply = await replyIn('long');
     for (const word of words) expect(reply.split(new RegExp(`\\b${word}\\b`))).toHaveLength(3);
-  }, 60_000);
+  });
 });

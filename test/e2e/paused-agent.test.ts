@@ -83,5 +83,5 @@ describe('a paused agent', () => {
     await page.resumed;
     expect(page.client.reply()).toBe('Here I am.');
     expect(await lab()).toMatchObject({ pauses: [], held: 0 });
-  }, 120_000);
+  });
 });

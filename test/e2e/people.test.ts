@@ -340,7 +340,7 @@ describe('a person', () => {
       },
       60_000,
     );
-  }, 180_000);
+  });
 
   it('an operator of several tenants chooses one, by header or --tenant, and is named so there', async () => {
     const id = await say('cem', ACME, `${CANARY}-e`);

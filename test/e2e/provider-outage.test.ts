@@ -12,33 +12,29 @@ const temporal = openTemporal();
 /** An outage whose announced length exceeds the time that a worker holds a slot for it. */
 const away = (retryAfterMs: number): object => ({ status: 529, retryAfterMs, times: 1 });
 
-it.concurrent.each(LAB_AGENTS)(
-  '%s: an outage of the provider is sat out',
-  async (agent) => {
-    const { url } = product;
-    const sessionId = newSessionId();
-    const client = openChat(CLIENT_7, { url, sessionId, agent });
-    const reply = client.chat.sendMessage(toScript({ say: 'Back again.', fail: away(6_000) }));
-    const standing = await until('the run waits for its provider', async () => {
-      const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
-      return snapshot?.run?.waitingFor === undefined ? undefined : snapshot;
-    });
-    expect(standing).toMatchObject({
-      status: 'active',
-      run: { status: 'running', waitingFor: 'provider' },
-    });
-    const status = await fetch(`${url}/api/agent/status?sessionId=${sessionId}`);
-    expect(await status.json()).toMatchObject({ run: { waitingFor: 'provider' } });
-    await reply;
-    await untilRests(client, url);
-    expect(client.errors).toEqual([]);
-    expect(client.reply()).toBe('Back again.');
-    await expectStoredAsShown(client, url, sessionId);
-    const { run } = await loadSnapshot(url, sessionId);
-    expect(run).toEqual({ runId: run?.runId, status: 'completed' });
-  },
-  60_000,
-);
+it.concurrent.each(LAB_AGENTS)('%s: an outage of the provider is sat out', async (agent) => {
+  const { url } = product;
+  const sessionId = newSessionId();
+  const client = openChat(CLIENT_7, { url, sessionId, agent });
+  const reply = client.chat.sendMessage(toScript({ say: 'Back again.', fail: away(6_000) }));
+  const standing = await until('the run waits for its provider', async () => {
+    const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
+    return snapshot?.run?.waitingFor === undefined ? undefined : snapshot;
+  });
+  expect(standing).toMatchObject({
+    status: 'active',
+    run: { status: 'running', waitingFor: 'provider' },
+  });
+  const status = await fetch(`${url}/api/agent/status?sessionId=${sessionId}`);
+  expect(await status.json()).toMatchObject({ run: { waitingFor: 'provider' } });
+  await reply;
+  await untilRests(client, url);
+  expect(client.errors).toEqual([]);
+  expect(client.reply()).toBe('Back again.');
+  await expectStoredAsShown(client, url, sessionId);
+  const { run } = await loadSnapshot(url, sessionId);
+  expect(run).toEqual({ runId: run?.runId, status: 'completed' });
+});
 
 it.concurrent(
   'a run that waits for its provider is visible to every viewer, and stops at once',
@@ -62,5 +58,4 @@ it.concurrent(
     expect(await next.done).toBe('ended');
     expect(next.text()).toContain('hello');
   },
-  60_000,
 );

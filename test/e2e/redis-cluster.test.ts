@@ -8,7 +8,7 @@ let product: Product;
 beforeAll(async () => {
   cluster = await startCluster();
   product = await startProduct({ env: { REDIS_URL: cluster.url } });
-}, 60_000);
+});
 afterAll(async () => {
   await product.stop();
   await cluster.close();
@@ -33,4 +33,4 @@ it('conversations whose keys are on different nodes of a cluster are served', as
     expect(client.reply()).toBe('May I?done');
     await expectStoredAsShown(client, url, sessionId);
   }
-}, 60_000);
+});

@@ -180,7 +180,7 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
       approved: true,
     });
     expect(answered.status).toBe(202);
-  }, 120_000);
+  });
 
   it('refuses no message when its API key expires; the next one answers it, and with the codec key the run goes on', async () => {
     apiKey = NEXT_API_KEY;
@@ -196,7 +196,7 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
     expect(stdout).toContain('✓ codec keys');
     // The run began under the old codec key and ends after its rotation.
     await untilCompleted(waiting);
-  }, 120_000);
+  });
 
   it('leaves nothing readable in a history, which Temporal’s own command line reads by the API', async () => {
     const sessionId = await askToCharge({
@@ -228,7 +228,7 @@ describe('the product on engines that demand TLS, certificates and keys', () => 
     const shown = JSON.parse(await command('show', '-o', 'json')) as unknown;
     const decoded = textsOf(shown).map((text) => Buffer.from(text, 'base64').toString());
     expect(decoded.join('\n')).toContain(CANARY);
-  }, 120_000);
+  });
 });
 
 it('an API with a wrong key ends with one line', async () => {

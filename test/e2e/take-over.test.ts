@@ -161,7 +161,7 @@ describe('a worker that is killed', () => {
       const counts = ['helix_runs_ended_total', 'helix_take_overs_total'] as const;
       return counts.every((name) => scraped.sum(name) === RUNS) ? scraped : undefined;
     });
-  }, 120_000);
+  });
 
   it('its step is taken over by another worker', async () => {
     const { fleet, untilStatus } = shared;
@@ -289,7 +289,7 @@ describe('a worker that lives', () => {
     await cutOff?.stop();
     expect(again.reply()).toBe(SECOND);
     await expectStoredAsShown(again, url, sessionId);
-  }, 120_000);
+  });
 
   it('and was judged while it stood still continues under another name', async () => {
     const { product, fleet, speak, logOf, untilTakenOver, untilStatus } = shared;
@@ -308,7 +308,7 @@ describe('a worker that lives', () => {
     );
     await untilStatus(sessionId, 'completed');
     expect(await logOf(sessionId)).not.toContain('The first');
-  }, 120_000);
+  });
 
   it('and that a tool holds up ends and names it, and the call is not executed again', async () => {
     // One of the two, as holder or as successor, is the worker that has another name now.
@@ -323,5 +323,5 @@ describe('a worker that lives', () => {
     expect(await logOf(sessionId)).toContain('tool_timeout');
     await until('it ends', () => worker.log().includes('ended with SIGKILL'), SOON_MS);
     expect(worker.log()).toContain('stands still, probably in the tool "write" (c1)');
-  }, 120_000);
+  });
 });

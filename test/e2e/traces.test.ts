@@ -140,7 +140,7 @@ describe('traces', () => {
     await fleet.start({ ENDED_LEASE_ID: first.id });
     for (const { sessionId } of killed.values())
       await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
-  }, 120_000);
+  });
 
   /** Begins a run with a tool and an approval, and has it speak on afterwards. */
   async function speakAfterApproval(agent: string): Promise<Killed> {

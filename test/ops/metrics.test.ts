@@ -87,57 +87,51 @@ function statusFor(port: string, host: string): Promise<number | undefined> {
 }
 
 describe('metrics of a worker', () => {
-  it.each(['lab', 'lab-leg'])(
-    'a run of %s counts what its record counts, once',
-    async (agent) => {
-      const before = await scrapeOf('worker');
-      const sessionId = newSessionId();
-      await play(
-        sessionId,
-        [
-          {
-            say: 'one',
-            calls: [{ tool: 'echo', id: 'c1', args: { value: 'x' } }],
-            fail: { status: 500, times: 1 },
-          },
-          { say: 'two' },
-        ],
-        agent,
-      );
-      const used = await usageOf(sessionId);
-      expect(used[0]).toBeGreaterThan(0);
-      const ended = { agent, status: 'completed' };
-      const after = await until('the run is counted', async () => {
-        const scraped = await scrapeOf('worker');
-        const runs = (of: Scrape): number => of.sum('helix_runs_ended_total', ended) ?? 0;
-        const legs = scraped.sum('gen_ai_invoke_agent_duration_seconds_count', {
-          gen_ai_agent_name: agent,
-        });
-        return runs(scraped) === runs(before) + 1 && legs !== undefined ? scraped : undefined;
+  it.each(['lab', 'lab-leg'])('a run of %s counts what its record counts, once', async (agent) => {
+    const before = await scrapeOf('worker');
+    const sessionId = newSessionId();
+    await play(
+      sessionId,
+      [
+        {
+          say: 'one',
+          calls: [{ tool: 'echo', id: 'c1', args: { value: 'x' } }],
+          fail: { status: 500, times: 1 },
+        },
+        { say: 'two' },
+      ],
+      agent,
+    );
+    const used = await usageOf(sessionId);
+    expect(used[0]).toBeGreaterThan(0);
+    const ended = { agent, status: 'completed' };
+    const after = await until('the run is counted', async () => {
+      const scraped = await scrapeOf('worker');
+      const runs = (of: Scrape): number => of.sum('helix_runs_ended_total', ended) ?? 0;
+      const legs = scraped.sum('gen_ai_invoke_agent_duration_seconds_count', {
+        gen_ai_agent_name: agent,
       });
-      const grown = tokensIn(after).map((count, side) => count - (tokensIn(before)[side] ?? 0));
-      expect(grown).toEqual(used);
-      const by = (name: string, labels: Record<string, string>): number =>
-        (after.sum(name, labels) ?? 0) - (before.sum(name, labels) ?? 0);
-      expect(by('helix_step_attempts_total', { outcome: 'committed' })).toBe(2);
-      expect(by('helix_step_attempts_total', { outcome: 'discarded' })).toBe(1);
-      expect(by('helix_provider_retries_total', { code: 'provider_error' })).toBe(1);
-      expect(by('gen_ai_client_inference_duration_seconds_count', { error_type: '' })).toBe(2);
-      expect(
-        by('gen_ai_client_inference_duration_seconds_count', { error_type: 'provider_error' }),
-      ).toBe(1);
-      expect(by('gen_ai_execute_tool_duration_seconds_count', { gen_ai_tool_name: 'echo' })).toBe(
-        1,
-      );
-      // A failed try counts as a model call, too.
-      const ofAgent = { gen_ai_agent_name: agent };
-      expect(by('gen_ai_invoke_agent_inference_calls_total', ofAgent)).toBe(3);
-      expect(by('gen_ai_invoke_agent_tool_calls_total', ofAgent)).toBe(1);
-      expect(after.names).toContain('gen_ai_client_inference_time_to_first_chunk_seconds_bucket');
-      expect(after.names).toContain('temporal_activity_schedule_to_start_latency_bucket');
-    },
-    60_000,
-  );
+      return runs(scraped) === runs(before) + 1 && legs !== undefined ? scraped : undefined;
+    });
+    const grown = tokensIn(after).map((count, side) => count - (tokensIn(before)[side] ?? 0));
+    expect(grown).toEqual(used);
+    const by = (name: string, labels: Record<string, string>): number =>
+      (after.sum(name, labels) ?? 0) - (before.sum(name, labels) ?? 0);
+    expect(by('helix_step_attempts_total', { outcome: 'committed' })).toBe(2);
+    expect(by('helix_step_attempts_total', { outcome: 'discarded' })).toBe(1);
+    expect(by('helix_provider_retries_total', { code: 'provider_error' })).toBe(1);
+    expect(by('gen_ai_client_inference_duration_seconds_count', { error_type: '' })).toBe(2);
+    expect(
+      by('gen_ai_client_inference_duration_seconds_count', { error_type: 'provider_error' }),
+    ).toBe(1);
+    expect(by('gen_ai_execute_tool_duration_seconds_count', { gen_ai_tool_name: 'echo' })).toBe(1);
+    // A failed try counts as a model call, too.
+    const ofAgent = { gen_ai_agent_name: agent };
+    expect(by('gen_ai_invoke_agent_inference_calls_total', ofAgent)).toBe(3);
+    expect(by('gen_ai_invoke_agent_tool_calls_total', ofAgent)).toBe(1);
+    expect(after.names).toContain('gen_ai_client_inference_time_to_first_chunk_seconds_bucket');
+    expect(after.names).toContain('temporal_activity_schedule_to_start_latency_bucket');
+  });
 
   it('the number of series does not grow with conversations, nor by names that a model invents', async () => {
     const converse = (): Promise<void> => {
@@ -204,7 +198,7 @@ it('a question is counted from when it is asked until it is answered', async () 
     const scraped = await scrapeOf('api');
     return scraped.sum('helix_oldest_wait_seconds') === 0;
   });
-}, 60_000);
+});
 
 describeIf('promtool', () => {
   it.each([

@@ -76,7 +76,7 @@ it('questions are decided once they can be shown, several together, with a reaso
   expect(await decisionOf(kept)).toBeUndefined();
   await console.leave();
   await answer(kept);
-}, 60_000);
+});
 
 it('the trail shows who stopped the run, and is checked', async () => {
   const runId = await begin();
@@ -91,4 +91,4 @@ it('the trail shows who stopped the run, and is checked', async () => {
   expect(await console.at('audit-verdict').textContent()).toMatch(/^All \d+ entries are/);
   await expectNoBarriers(console);
   await console.leave();
-}, 60_000);
+});

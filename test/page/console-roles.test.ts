@@ -29,7 +29,7 @@ async function askAsCora(agent: 'support' | 'lab', content: string): Promise<str
 
 beforeAll(async () => {
   sessionId = await askAsCora('support', REFUND);
-}, 60_000);
+});
 afterAll(async () => {
   for (const close of open) await close();
 });

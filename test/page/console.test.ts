@@ -201,4 +201,4 @@ it('every view is without barriers, and as wide as the screen, light and dark', 
     expect([view, await findProblems(console.page)]).toEqual([view, []]);
   }
   await console.leave();
-}, 120_000);
+});

@@ -60,7 +60,7 @@ describe('the page when the worker is killed', () => {
     await product.kill9Worker();
     await asked.click('approve');
     await product.startWorker();
-  }, 120_000);
+  });
   afterAll(leavePages);
 
   it("the page shows the second attempt's text when the worker is killed in the middle of a reply", async () => {
@@ -88,7 +88,7 @@ describe('the page when the API is killed', () => {
     await asked.click('approve');
     for (const chat of [idle, asked, speaking]) await chat.untilStatus('reconnecting');
     await product.startApi();
-  }, 120_000);
+  });
   afterAll(leavePages);
 
   it('the page recovers without a reload when the API is killed in the middle of a reply', async () => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   const startAs = async (name: string) =>
     startSigningProxy(() => product.url, await signToken(name, undefined));
   [proxy, eve] = await Promise.all([startAs('cora'), startAs('eve')]);
-}, 60_000);
+});
 afterAll(() => Promise.all([proxy.close(), eve.close()]));
 
 it('one who may not decide is told who may and what was decided, and may withdraw what was asked', async () => {

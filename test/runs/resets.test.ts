@@ -322,5 +322,4 @@ it.concurrent.each(DEEP.map(({ name }) => [name]))(
       }),
     );
   },
-  120_000,
 );

@@ -92,7 +92,7 @@ it('each build leaves to the other what only that one knows: an agent, or the to
   expect(removed.executed).toEqual([`${known.id}-c`]);
   expect((await rowsOf(known.id)).join()).not.toContain('tool_outcome_unknown');
   await worker.stop();
-}, 60_000);
+});
 
 it('an older and a newer worker together answer several runs, each once', async () => {
   // The older sweep neither starts nor loses a run of an unknown agent.
@@ -116,7 +116,7 @@ it('an older and a newer worker together answer several runs, each once', async 
     expect(none).toEqual([]);
   }
   await Promise.all(workers.map((worker) => worker.stop()));
-}, 60_000);
+});
 
 describe('a record of a newer layout', () => {
   const layOut = (id: string, layout: number): Promise<void> =>

@@ -35,7 +35,7 @@ beforeAll(async () => {
         () => false,
       ),
   );
-}, 60_000);
+});
 afterAll(() => connection.close());
 
 const isKnown = async (): Promise<boolean> => {

@@ -76,7 +76,7 @@ describe('a sub-agent', () => {
     const ended = await stores.streamManager.getAllChunks(sessionId);
     const ends = ended.filter((chunk) => chunk.type === 'tool_end').map((end) => end.toolCallId);
     expect(ends).toEqual(['c1', 'd1']);
-  }, 60_000);
+  });
 
   it('whose wake-up was lost is woken by a sweep', async () => {
     const sessionId = runs.newSessionId();
@@ -107,7 +107,7 @@ describe('a sub-agent', () => {
     );
     expect(await resultOf(sessionId, 'd1')).toMatchObject({ output: 'paid' });
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
-  }, 60_000);
+  });
 
   it('a sub-agent returns a result of its schema, and a failed one is an error', async () => {
     const sessionId = runs.newSessionId();
@@ -131,7 +131,7 @@ describe('a sub-agent', () => {
         ['d1', 'provider_invalid_request'],
       ]),
     );
-  }, 60_000);
+  });
 });
 
 describe('a workflow that an operator ends while its sub-agent asks', () => {

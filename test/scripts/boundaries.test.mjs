@@ -127,7 +127,7 @@ beforeAll(async () => {
     tsConfig: undefined,
   });
   found = output.summary.violations;
-}, 60_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const rulesBrokenBy = (file) =>

@@ -45,7 +45,7 @@ onLinux('npm start', () => {
     const [, uiPort] = /Temporal UI +http:\/\/127\.0\.0\.1:(\d+)/.exec(command.output());
     ui = { host: '127.0.0.1', port: Number(uiPort) };
     runId = await askForApproval();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     command.child.kill('SIGTERM');
@@ -180,7 +180,7 @@ onLinux('the Temporal server of an app', () => {
       await engine.stop();
       rmSync(folder, { recursive: true, force: true });
     }
-  }, 60_000);
+  });
 });
 
 /** Returns everything that a page might read or change on one port. */

@@ -68,7 +68,7 @@ beforeAll(async () => {
       workflowsPath: fileURLToPath(new URL('../../extensions/workflows.ts', import.meta.url)),
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await runtime.close();
   await notes.close();

@@ -13,7 +13,7 @@ beforeAll(async () => {
   });
   // The source map holds the names of all files, so the test removes it.
   code = bundle.code.replace(/\/\/# sourceMappingURL=.*$/s, '');
-}, 120_000);
+});
 
 /** Returns the packages with modules in the bundle. */
 function packagesIn(bundled: string): string[] {

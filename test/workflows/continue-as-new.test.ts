@@ -55,44 +55,40 @@ describe('a run too long for one history', () => {
     await runs.startWorker();
   });
 
-  it.concurrent(
-    'a long run continues as new without a change that readers could see',
-    async () => {
-      const id = runs.newSessionId();
-      const run = await runs.begin(id, 'long', 'go');
-      const workflowId = workflowIdOf(run.runId);
-      const first = await runs.client.workflow.getHandle(workflowId).describe();
-      expect(await runs.result(run)).toEqual({ status: 'completed', steps: STEPS });
+  it.concurrent('a long run continues as new without a change that readers could see', async () => {
+    const id = runs.newSessionId();
+    const run = await runs.begin(id, 'long', 'go');
+    const workflowId = workflowIdOf(run.runId);
+    const first = await runs.client.workflow.getHandle(workflowId).describe();
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: STEPS });
 
-      const last = await runs.client.workflow.getHandle(workflowId).describe();
-      expect(last.runId).not.toBe(first.runId);
-      // The new execution keeps the search attributes.
-      expect(last.typedSearchAttributes.getAll()).toEqual(
-        expect.arrayContaining(
-          [
-            ['AgentSession', id],
-            ['AgentName', 'long'],
-            ['AgentStatus', 'completed'],
-            ['AgentTenant', 'acme'],
-          ].map(([name, value]) =>
-            expect.objectContaining({ key: expect.objectContaining({ name }), value }),
-          ),
+    const last = await runs.client.workflow.getHandle(workflowId).describe();
+    expect(last.runId).not.toBe(first.runId);
+    // The new execution keeps the search attributes.
+    expect(last.typedSearchAttributes.getAll()).toEqual(
+      expect.arrayContaining(
+        [
+          ['AgentSession', id],
+          ['AgentName', 'long'],
+          ['AgentStatus', 'completed'],
+          ['AgentTenant', 'acme'],
+        ].map(([name, value]) =>
+          expect.objectContaining({ key: expect.objectContaining({ name }), value }),
         ),
-      );
-      const rows = await stores.store.sessions.rows(id, 0);
-      const replies = rows.filter((row) => row.role === 'assistant');
-      expect(replies.map(({ step }) => step)).toEqual(
-        Array.from({ length: STEPS }, (_, index) => index + 1),
-      );
-      const calls = replies.flatMap(({ parts }) =>
-        parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
-      );
-      const results = rows.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : []));
-      expect(results).toEqual(calls);
-      expect(new Set(calls).size).toBe(STEPS - 1);
-    },
-    90_000,
-  );
+      ),
+    );
+    const rows = await stores.store.sessions.rows(id, 0);
+    const replies = rows.filter((row) => row.role === 'assistant');
+    expect(replies.map(({ step }) => step)).toEqual(
+      Array.from({ length: STEPS }, (_, index) => index + 1),
+    );
+    const calls = replies.flatMap(({ parts }) =>
+      parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : [])),
+    );
+    const results = rows.flatMap((row) => (row.role === 'tool' ? [row.toolCallId] : []));
+    expect(results).toEqual(calls);
+    expect(new Set(calls).size).toBe(STEPS - 1);
+  });
 
   it.concurrent(
     'a run that begins later still waits for its time when it continues as new before',
@@ -115,32 +111,26 @@ describe('a run too long for one history', () => {
       await runs.executor.stop(run.sessionId, { mode: 'interrupt' });
       expect(await runs.result(run)).toMatchObject({ status: 'interrupted', steps: 0 });
     },
-    90_000,
   );
 
-  it.concurrent(
-    'a long run obeys a stop, whenever it comes around the change',
-    async () => {
-      const stops = [12, 13, 14];
-      const ends = stops.map(async (step) => {
-        const id = runs.newSessionId();
-        const run = await runs.begin(id, 'long', 'go');
-        await until(
-          `step ${String(step)}`,
-          async () => {
-            const record = await stores.store.sessions.read(id);
-            return record !== undefined && record.committedStep >= step;
-          },
-          60_000,
-        );
-        await runs.executor.stop(id, { mode: 'interrupt' });
-        return runs.result(run);
-      });
-      for (const end of await Promise.all(ends))
-        expect(end).toMatchObject({ status: 'interrupted' });
-    },
-    90_000,
-  );
+  it.concurrent('a long run obeys a stop, whenever it comes around the change', async () => {
+    const stops = [12, 13, 14];
+    const ends = stops.map(async (step) => {
+      const id = runs.newSessionId();
+      const run = await runs.begin(id, 'long', 'go');
+      await until(
+        `step ${String(step)}`,
+        async () => {
+          const record = await stores.store.sessions.read(id);
+          return record !== undefined && record.committedStep >= step;
+        },
+        60_000,
+      );
+      await runs.executor.stop(id, { mode: 'interrupt' });
+      return runs.result(run);
+    });
+    for (const end of await Promise.all(ends)) expect(end).toMatchObject({ status: 'interrupted' });
+  });
 
   it.concurrent(
     "an operator's request that is being carried out at the change gets its answer",
@@ -182,6 +172,5 @@ describe('a run too long for one history', () => {
       await runs.executor.stop(id, { mode: 'abort' });
       await runs.result(run);
     },
-    90_000,
   );
 });

@@ -86,14 +86,14 @@ describe('many calls of one step', () => {
     expect(results).toHaveLength(150);
     expect(results.filter(({ output }) => output === 'again')).toHaveLength(100);
     expect(results.filter(({ errorCode }) => errorCode === 'too_many_calls')).toHaveLength(50);
-  }, 180_000);
+  });
 
   it('many calls are executed in waves', async () => {
     // Few enough for one execution of the workflow, whose history is read.
     const run = await ask('ann', 'many', 20, { tool: 'echo' });
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
     expect(await mostScheduled(run)).toBe(10);
-  }, 180_000);
+  });
 
   it('hundreds that last do not end in a workflow that nothing frees', async () => {
     const run = await ask('ann', 'wide', 700, { tool: 'hold' });

@@ -57,4 +57,4 @@ it('a page may import from the main entries, and gets nothing of Node', async ()
   const modules = JSON.parse(stdout) as string[];
   expect(modules.some((id) => id.endsWith('helix-chat-transport.js'))).toBe(true);
   expect(modules.filter((id) => /browser-external|node:/.test(id))).toEqual([]);
-}, 60_000);
+});

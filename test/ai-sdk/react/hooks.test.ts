@@ -182,7 +182,6 @@ it.each(HOOKS)(
     expect(followed.current.error).toBeUndefined();
     followed.unmount();
   },
-  60_000,
 );
 
 it.each(HOOKS)(
@@ -212,5 +211,4 @@ it.each(HOOKS)(
     for (const each of [page, other]) await expectStored(each, sessionId);
     expect(page.requests.filter((method) => method === 'POST')).toEqual(['POST']);
   },
-  60_000,
 );

@@ -44,7 +44,7 @@ beforeAll(async () => {
       target: { worker: { namespace: 'default', taskQueue: `${taskQueue}-service` } },
     },
   });
-}, 60_000);
+});
 afterAll(async () => {
   worker.shutdown();
   await ended;

@@ -79,7 +79,7 @@ beforeAll(async () => {
     ],
   });
   ended = worker.run();
-}, 60_000);
+});
 afterAll(async () => {
   worker.shutdown();
   await ended;

@@ -79,7 +79,7 @@ describe('reference servers', () => {
         code: expect.stringMatching(/^mcp_(tool_error|call_refused)$/) as unknown,
       });
     }
-  }, 60_000);
+  });
 
   it('filesystem: as the example has it', async () => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'notes-')));
@@ -95,5 +95,5 @@ describe('reference servers', () => {
     await expect(run('files_read_text_file', { path: '/etc/passwd' })).rejects.toMatchObject({
       code: 'mcp_tool_error',
     });
-  }, 60_000);
+  });
 });

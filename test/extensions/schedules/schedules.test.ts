@@ -111,7 +111,6 @@ describe('a firing', () => {
       // After an outage of days it begins no run for each of them.
       expect(policies.catchupWindow).toBe(600_000);
     },
-    20_000,
   );
 
   it.concurrent(
@@ -148,27 +147,23 @@ describe('a firing', () => {
     expect(await stores.store.runs.list(sessionId)).toHaveLength(1);
   });
 
-  it.concurrent(
-    'that finds its own conversation busy is skipped, or waits',
-    async () => {
-      const [sessionId, gate] = [some('c'), some('g')];
-      const first = await create({ sessionId, message: `speak ${gate}` });
-      const { owner, tenant } = first;
-      await trigger(first);
-      await reached(gate);
-      const second = await create({ owner, tenant, sessionId, message: 'and now' });
-      const third = await create({ owner, tenant, sessionId, whenBusy: 'wait' });
-      await Promise.all([trigger(second), trigger(third)]);
-      expect(await firings(second, 'skipped')).toMatchObject([{ code: 'agent_already_running' }]);
-      await firings(third, 'running');
-      open(gate);
-      const [waited] = await firings(third, 'completed');
-      expect(waited).toMatchObject({ sessionId });
-      const { storedId } = await stored(first, sessionId);
-      expect(await stores.store.runs.list(storedId)).toHaveLength(2);
-    },
-    20_000,
-  );
+  it.concurrent('that finds its own conversation busy is skipped, or waits', async () => {
+    const [sessionId, gate] = [some('c'), some('g')];
+    const first = await create({ sessionId, message: `speak ${gate}` });
+    const { owner, tenant } = first;
+    await trigger(first);
+    await reached(gate);
+    const second = await create({ owner, tenant, sessionId, message: 'and now' });
+    const third = await create({ owner, tenant, sessionId, whenBusy: 'wait' });
+    await Promise.all([trigger(second), trigger(third)]);
+    expect(await firings(second, 'skipped')).toMatchObject([{ code: 'agent_already_running' }]);
+    await firings(third, 'running');
+    open(gate);
+    const [waited] = await firings(third, 'completed');
+    expect(waited).toMatchObject({ sessionId });
+    const { storedId } = await stored(first, sessionId);
+    expect(await stores.store.runs.list(storedId)).toHaveLength(2);
+  });
 
   it.concurrent(
     'withdraws the questions of a conversation that waits for people only if it may',

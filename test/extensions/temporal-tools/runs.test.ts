@@ -138,7 +138,7 @@ beforeAll(async () => {
   await connection.operatorService.createNexusEndpoint({
     spec: { name: endpoint, target: { worker: { namespace: 'default', taskQueue } } },
   });
-}, 60_000);
+});
 afterAll(async () => {
   theirs.shutdown();
   await ended;

@@ -257,5 +257,5 @@ describe('eval run', () => {
     } finally {
       project.close();
     }
-  }, 60_000);
+  });
 });
