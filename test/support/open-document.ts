@@ -28,6 +28,8 @@ export function openDocument(): Window {
   for (const name of names) {
     Object.defineProperty(globalThis, name, { configurable: true, value: dom[name] });
   }
+  // happy-dom has no popovers.
+  Object.assign(dom.HTMLElement.prototype, { hidePopover: () => undefined });
   const listen = dom.addEventListener.bind(dom);
   const leave = dom.removeEventListener.bind(dom);
   Object.assign(globalThis, { addEventListener: listen, removeEventListener: leave });

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState, type ReactElement } from 'react';
+import { useCallback, useEffect, useState, type ReactElement } from 'react';
 import { SideBar } from './side-bar.js';
 import { TopBar } from './top-bar.js';
 import { usePlace, type Place } from './use-place.js';
@@ -12,31 +12,7 @@ export function App(): ReactElement {
   const [isListOpen, setListOpen] = useState(false);
   const [changes, setChanges] = useState(0);
 
-  const closeList = useCallback(() => setListOpen(false), []);
   const noteChange = useCallback(() => setChanges((before) => before + 1), []);
-  const openSession = useCallback(
-    (sessionId: string) => {
-      setListOpen(false);
-      open(sessionId);
-    },
-    [open],
-  );
-  const newChat = useCallback(() => {
-    setListOpen(false);
-    openNew();
-  }, [openNew]);
-
-  const opener = useRef<Element>(null);
-  const openList = useCallback(() => {
-    opener.current = document.activeElement;
-    setListOpen(true);
-  }, []);
-  // Focus returns to the opener, unless another conversation is shown now.
-  useEffect(() => {
-    if (isListOpen || !(opener.current instanceof HTMLElement)) return;
-    opener.current.focus();
-    opener.current = null;
-  }, [isListOpen]);
 
   return (
     <div className="app">
@@ -44,13 +20,13 @@ export function App(): ReactElement {
         current={place?.sessionId}
         version={`${place?.sessionId ?? ''} ${String(changes)}`}
         isOpen={isListOpen}
-        onOpen={openSession}
-        onNewChat={newChat}
-        onClose={closeList}
+        onToggle={setListOpen}
+        onOpen={open}
+        onNewChat={openNew}
       />
       <div className="beside-list" inert={isListOpen}>
         {place === undefined ? (
-          <NoConversation onNewChat={openNew} onList={openList} />
+          <NoConversation onNewChat={openNew} />
         ) : (
           <SessionPage
             key={place.sessionId}
@@ -60,7 +36,6 @@ export function App(): ReactElement {
             onAgent={nameAgent}
             onOpen={open}
             onChange={noteChange}
-            onList={openList}
           />
         )}
       </div>
@@ -68,16 +43,11 @@ export function App(): ReactElement {
   );
 }
 
-interface Props {
-  onNewChat: () => void;
-  onList: () => void;
-}
-
 /** Shown for an address that was cut off or mistyped. */
-function NoConversation({ onNewChat, onList }: Props): ReactElement {
+function NoConversation({ onNewChat }: { onNewChat: () => void }): ReactElement {
   return (
     <div className="page">
-      <TopBar onNewChat={onNewChat} onList={onList} />
+      <TopBar onNewChat={onNewChat} />
       <main className="transcript">
         <div className="messages">
           <div className="welcome" data-testid="no-conversation">
@@ -104,7 +74,7 @@ interface SessionProps extends SessionPageProps {
 
 /** Loads a session and shows it. */
 function SessionPage({ place, ...page }: SessionProps): ReactElement {
-  const { onAgent, onNewChat, onList } = page;
+  const { onAgent, onNewChat } = page;
   const loaded = useConversation(place);
 
   useEffect(() => {
@@ -124,7 +94,7 @@ function SessionPage({ place, ...page }: SessionProps): ReactElement {
   }
   return (
     <div className="page">
-      <TopBar onNewChat={onNewChat} onList={onList} />
+      <TopBar onNewChat={onNewChat} />
       <main className="transcript" />
       <footer className="foot">
         {loaded.kind === 'refused' ? (

@@ -26,7 +26,7 @@ import { InboxDialog, loadWaiting } from './inbox-dialog.js';
 import { useLoaded } from './load-fault.js';
 import { filesOf, textOf } from './message-text.js';
 import { Modal } from './modal.js';
-import { describeStatus, pageStatus } from './page-status.js';
+import { describeStatus, isBusy, pageStatus } from './page-status.js';
 import type { Notice, QueueEntry } from './page-store.js';
 import { QueuedMessage } from './queued-message.js';
 import { StatusLine } from './status-line.js';
@@ -44,7 +44,6 @@ export interface SessionPageProps {
   onOpen: (sessionId: string) => void;
   /** Called when a list of conversations may be out of date. */
   onChange: () => void;
-  onList: () => void;
 }
 
 interface Props extends SessionPageProps {
@@ -53,7 +52,7 @@ interface Props extends SessionPageProps {
 }
 
 export function ChatPage(props: Props): ReactElement {
-  const { conversation, config, isMade, onNewChat, onAgent, onOpen, onChange, onList } = props;
+  const { conversation, config, isMade, onNewChat, onAgent, onOpen, onChange } = props;
   const { page } = conversation;
   const { messages, status, error } = usePageChat(conversation);
   const state = useSyncExternalStore(page.subscribe, page.get);
@@ -62,7 +61,7 @@ export function ChatPage(props: Props): ReactElement {
   const isReloading = ReplyBrokenError.isInstance(error) && state.notice === undefined;
   const reconnecting = state.reconnecting || isReloading;
   const now = pageStatus(status, { ...state, reconnecting }, messages.at(-1));
-  const busy = status === 'submitted' || status === 'streaming';
+  const busy = isBusy(status);
   const names = useMemo(() => toToolNames(config.cards, state.agent), [config.cards, state.agent]);
   const url = runUrl(config, state.runId);
   const [dialog, setDialog] = useState<'inbox' | 'state' | 'steps'>();
@@ -85,7 +84,7 @@ export function ChatPage(props: Props): ReactElement {
   return (
     <CurrentConversation value={conversation}>
       <div className="page">
-        <TopBar onNewChat={onNewChat} onList={onList}>
+        <TopBar onNewChat={onNewChat}>
           <button type="button" data-testid="inbox" onClick={() => setDialog('inbox')}>
             {questions === '' ? 'Inbox' : `Inbox (${questions})`}
           </button>

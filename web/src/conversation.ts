@@ -8,9 +8,11 @@ import type { UseHelixChatHelpers, UseHelixChatOptions } from '../../ai-sdk/reac
 import { HEADERS, parseApprovalId } from '../../protocol/ids.js';
 import type { SessionEvent } from '../../protocol/replies.js';
 import {
+  ask,
+  chatUrl,
   pageFetch,
   request,
-  stopRun,
+  withBody,
   type Fetch,
   type PageConfig,
   type Snapshot,
@@ -18,6 +20,7 @@ import {
 import { Attachments } from './attachments.js';
 import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
 import { textOf, withSentAt } from './message-text.js';
+import { isBusy } from './page-status.js';
 import { PageStore, type PageState } from './page-store.js';
 import { SessionControls } from './session-controls.js';
 import { SubAgentReports } from './sub-agent-reports.js';
@@ -123,13 +126,13 @@ export class Conversation {
 
   set chat(chat: PageChat) {
     this.#chat = chat;
-    if (!isBusy(chat)) for (const resolve of this.#awaitingRest.splice(0)) resolve();
+    if (!isBusy(chat.status)) for (const resolve of this.#awaitingRest.splice(0)) resolve();
   }
 
   readonly send = (text: string): void => {
     const files = this.attachments.take();
     this.#begin({ draft: '' });
-    if (this.#isBusy()) void this.#sayBeside(text, files);
+    if (isBusy(this.chat.status)) void this.#sayBeside(text, files);
     else {
       const metadata = withSentAt();
       void this.chat.sendMessage({ text, metadata, ...(files.length > 0 && { files }) });
@@ -167,7 +170,7 @@ export class Conversation {
   readonly stop = async (): Promise<void> => {
     this.page.set({ stopping: true });
     try {
-      await stopRun(this.#fetch, this.sessionId);
+      await ask(this.#fetch, chatUrl(this.sessionId, 'stop'), withBody({}));
     } catch {
       const notice = { text: 'The reply could not be stopped.', retry: false };
       this.page.set({ stopping: false, notice });
@@ -237,8 +240,7 @@ export class Conversation {
     if (last?.role !== 'user' || this.#accepted.has(last.id)) return;
     chat.setMessages((local) => local.filter(({ id }) => id !== last.id));
     this.attachments.giveBack(last.parts);
-    const words = [textOf(last), page.get().draft];
-    page.set({ draft: words.filter((text) => text !== '').join('\n') });
+    page.giveBack(textOf(last));
   }
 
   #hasUnsent(): boolean {
@@ -246,12 +248,8 @@ export class Conversation {
     return last?.role === 'user' && !this.#accepted.has(last.id);
   }
 
-  #isBusy(): boolean {
-    return isBusy(this.chat);
-  }
-
   #untilRest(): Promise<void> {
-    if (!this.#isBusy()) return Promise.resolve();
+    if (!isBusy(this.chat.status)) return Promise.resolve();
     return new Promise((resolve) => this.#awaitingRest.push(resolve));
   }
 
@@ -259,10 +257,6 @@ export class Conversation {
     this.#acts += 1;
     this.page.set({ notice: undefined, ...change });
   }
-}
-
-function isBusy({ status }: PageChat): boolean {
-  return status === 'submitted' || status === 'streaming';
 }
 
 function idsOf(snapshot: Snapshot | undefined): ReadonlySet<string> {

@@ -26,6 +26,11 @@ type Known = Pick<PageState, 'reconnecting' | 'stopping'> &
 /** Statuses of a run that waits for something other than a person, by the server's name. */
 const HELD_UP = { provider: 'provider', agent: 'paused', start: 'later' } as const;
 
+/** Returns true while a reply is requested or received. */
+export function isBusy(chat: ChatStatus): boolean {
+  return chat === 'submitted' || chat === 'streaming';
+}
+
 /** Reduces the state of chat and page to one word. */
 export function pageStatus(
   chat: ChatStatus,
@@ -33,9 +38,8 @@ export function pageStatus(
   newest: UIMessage | undefined,
 ): PageStatus {
   if (page.reconnecting) return 'reconnecting';
-  const isBusy = chat === 'submitted' || chat === 'streaming';
-  if (isBusy && page.stopping) return 'stopping';
-  if (isBusy || page.following === true) {
+  if (isBusy(chat) && page.stopping) return 'stopping';
+  if (isBusy(chat) || page.following === true) {
     if (page.waitingFor !== undefined) return HELD_UP[page.waitingFor];
     const isEmpty = newest?.role !== 'assistant' || newest.parts.length === 0;
     if (page.runStatus === 'starting' && isEmpty) return 'starting';
@@ -49,7 +53,7 @@ export function pageStatus(
 }
 
 /** Returns the calls in progress; none while the agent writes. */
-export function runningCalls(
+function runningCalls(
   newest: UIMessage | undefined,
   pending: PageState['pending'] = [],
 ): ToolPart[] {

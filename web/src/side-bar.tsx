@@ -1,7 +1,6 @@
 import { useEffect, useRef, useState, type ReactElement, useCallback } from 'react';
 import { formatWhen } from './format-when.js';
 import { LoadFault, useLoaded } from './load-fault.js';
-import { useClosing } from './use-closing.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Conversations } from '../../protocol/replies.js';
 import { readFirst } from './api-client.js';
@@ -13,67 +12,79 @@ interface Props {
   version: unknown;
   /** True if a narrow screen shows the list; a wide screen always does. */
   isOpen: boolean;
+  onToggle: (isOpen: boolean) => void;
   onOpen: (sessionId: string) => void;
   onNewChat: () => void;
-  onClose: () => void;
 }
 
 /** Lists the person's conversations, with a search over their titles. */
 export function SideBar(props: Props): ReactElement {
-  const { current, version, isOpen, onOpen, onNewChat, onClose } = props;
+  const { current, version, isOpen, onToggle, onOpen, onNewChat } = props;
   const [search, setSearch] = useState('');
   const { conversations, failed, again, loadMore } = useConversationList(search, version);
 
   const list = useRef<HTMLElement>(null);
-  useClosing(isOpen, [list], onClose);
-  // The page behind the open list is inert, so focus cannot leave the list.
+  const close = (): void => list.current?.hidePopover();
   useEffect(() => {
-    if (isOpen) list.current?.querySelector('button')?.focus();
+    if (!isOpen) return;
+    // The page behind the open list is inert, so the list takes the focus and gives it back.
+    list.current?.querySelector('button')?.focus();
+    return () => document.querySelector<HTMLElement>('[popovertarget=conversations]')?.focus();
   }, [isOpen]);
 
   return (
-    <>
-      {isOpen && <div className="side-shade" aria-hidden="true" />}
-      <nav
-        className={isOpen ? 'side open' : 'side'}
-        aria-label="Conversations"
-        id="conversations"
-        ref={list}
+    <nav
+      className="side"
+      aria-label="Conversations"
+      id="conversations"
+      popover="auto"
+      ref={list}
+      onToggle={({ newState }) => onToggle(newState === 'open')}
+    >
+      <button
+        type="button"
+        className="primary"
+        data-testid="side-new-chat"
+        onClick={() => {
+          close();
+          onNewChat();
+        }}
       >
-        <button type="button" className="primary" data-testid="side-new-chat" onClick={onNewChat}>
-          New chat
+        New chat
+      </button>
+      <input
+        type="search"
+        aria-label="Search conversations"
+        placeholder="Search"
+        data-testid="side-search"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+      />
+      {failed && <LoadFault text="The list could not be read." onAgain={again} />}
+      {conversations === undefined && !failed && <p role="status">Loading…</p>}
+      {conversations?.length === 0 && (
+        <p>{search === '' ? 'No conversations yet.' : 'Nothing found.'}</p>
+      )}
+      <ul>
+        {conversations?.map((conversation) => (
+          <li key={conversation.sessionId}>
+            <Entry
+              conversation={conversation}
+              isCurrent={conversation.sessionId === current}
+              onOpen={(sessionId) => {
+                close();
+                onOpen(sessionId);
+              }}
+            />
+          </li>
+        ))}
+      </ul>
+      {loadMore !== undefined && (
+        <button type="button" data-testid="side-more" onClick={loadMore}>
+          Older conversations
         </button>
-        <input
-          type="search"
-          aria-label="Search conversations"
-          placeholder="Search"
-          data-testid="side-search"
-          value={search}
-          onChange={(event) => setSearch(event.target.value)}
-        />
-        {failed && <LoadFault text="The list could not be read." onAgain={again} />}
-        {conversations === undefined && !failed && <p role="status">Loading…</p>}
-        {conversations?.length === 0 && (
-          <p>{search === '' ? 'No conversations yet.' : 'Nothing found.'}</p>
-        )}
-        <ul>
-          {conversations?.map((conversation) => (
-            <li key={conversation.sessionId}>
-              <Entry
-                conversation={conversation}
-                isCurrent={conversation.sessionId === current}
-                onOpen={onOpen}
-              />
-            </li>
-          ))}
-        </ul>
-        {loadMore !== undefined && (
-          <button type="button" data-testid="side-more" onClick={loadMore}>
-            Older conversations
-          </button>
-        )}
-      </nav>
-    </>
+      )}
+    </nav>
   );
 }
 

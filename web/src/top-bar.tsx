@@ -1,43 +1,31 @@
-import { useRef, useState, type ReactElement, type ReactNode } from 'react';
-import { useClosing } from './use-closing.js';
+import { useRef, type ReactElement, type ReactNode } from 'react';
 
 interface Props {
   onNewChat: () => void;
-  /** Opens the list of conversations on narrow screens, which hide it. */
-  onList: () => void;
   /** Further actions; a menu on narrow screens. */
   children?: ReactNode;
 }
 
-export function TopBar({ onNewChat, onList, children }: Props): ReactElement {
-  const [isOpen, setOpen] = useState(false);
+export function TopBar({ onNewChat, children }: Props): ReactElement {
   const tools = useRef<HTMLDivElement>(null);
-  const more = useRef<HTMLButtonElement>(null);
-  // The menu hides the chosen item, so focus moves to the menu's button.
-  const close = (): void => {
-    if (isOpen) more.current?.focus();
-    setOpen(false);
-  };
-  useClosing(isOpen, [tools, more], (isByKey) => {
-    if (isByKey) close();
-    else setOpen(false);
-  });
+  // The menu hides the chosen item, so the browser moves the focus to the menu's button.
+  const close = (): void => tools.current?.hidePopover();
   return (
     <header className="top">
       <button
         type="button"
         className="narrow"
         aria-label="Conversations"
-        aria-controls="conversations"
+        popoverTarget="conversations"
         data-testid="list"
-        onClick={onList}
       >
         ☰
       </button>
       <h1>helix</h1>
       <div
-        className={isOpen ? 'top-tools open' : 'top-tools'}
+        className="top-tools"
         id="top-tools"
+        popover="auto"
         ref={tools}
         onClick={({ target }) => {
           if (target instanceof Element && target.closest('button, a') !== null) close();
@@ -51,11 +39,8 @@ export function TopBar({ onNewChat, onList, children }: Props): ReactElement {
           type="button"
           className="narrow"
           aria-label="More"
-          ref={more}
-          aria-expanded={isOpen}
-          aria-controls="top-tools"
+          popoverTarget="top-tools"
           data-testid="more"
-          onClick={() => setOpen(!isOpen)}
         >
           ⋯
         </button>
