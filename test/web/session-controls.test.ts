@@ -53,7 +53,8 @@ describe('a message that is sent while a reply is being written', () => {
     conversation.send('Hello');
     await eventually(() => conversation.chat.status === 'streaming');
     conversation.send('Two');
-    await eventually(() => conversation.page.get().draft === 'Two');
+    conversation.page.set({ draft: 'Three' });
+    await eventually(() => conversation.page.get().draft === 'Two\nThree');
     expect(conversation.page.get().notice?.text).toBe('too many');
     running.send({ type: 'finish', finishReason: 'stop' }).end();
     await atRest(conversation);

@@ -110,3 +110,19 @@ it('a load that an earlier render began reads what is wanted now', async () => {
   await until('the second is shown again', () => hook.current.found === 'second 3');
   hook.unmount();
 });
+
+it('a reply to an earlier load is dropped when it comes after the reply to a later one', async () => {
+  const answers: ((what: string) => void)[] = [];
+  const read = (): Promise<string> => new Promise((resolve) => answers.push(resolve));
+  const hook = renderHook(() => useLoaded(read, 'It'), undefined);
+  await untilShown(hook);
+  await until('it is asked for', () => answers.length === 1);
+  const again = hook.current.load();
+  answers[1]?.('new');
+  await again;
+  answers[0]?.('old');
+  await until('the newest is shown', () => hook.current.found !== undefined);
+  for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(hook.current.found).toBe('new');
+  hook.unmount();
+});

@@ -76,6 +76,11 @@ export function withBody(body: object, method = 'POST'): RequestInit {
   };
 }
 
+/** Returns the URL of a conversation, or of something in it. */
+export function chatUrl(sessionId: string, ...path: string[]): string {
+  return ['/api/chat', ...[sessionId, ...path].map(encodeURIComponent)].join('/');
+}
+
 /**
  * Reads the first pages of a list of conversations, in as few requests as the server allows. A search
  * may find less than a page in one request, so there are at most as many requests as pages. A
@@ -102,16 +107,6 @@ export async function readFirst<Entry extends { sessionId: string }>(
     if (cursor === undefined) break;
   }
   return { entries: [...entries.values()], hasMore: cursor !== undefined };
-}
-
-/** @throws Refusal, TypeError */
-export async function loadConfig(send: Fetch, signal?: AbortSignal): Promise<PageConfig> {
-  return ask<PageConfig>(send, '/api/config', { signal: signal ?? null });
-}
-
-/** Asks the server to stop the run. The open stream then ends with the text written so far. */
-export async function stopRun(send: Fetch, sessionId: string): Promise<void> {
-  await ask(send, `/api/chat/${encodeURIComponent(sessionId)}/stop`, withBody({}));
 }
 
 /** The browser's `fetch` with a header that tells the audit trail that this page sent the request. */

@@ -1,7 +1,7 @@
 import type { FileUIPart, UIMessage } from 'ai';
 import { parseFileUrl } from '../../protocol/ids.js';
 import type { UploadedFile } from '../../protocol/replies.js';
-import { Refusal, type Fetch, type PageConfig } from './api-client.js';
+import { chatUrl, Refusal, type Fetch, type PageConfig } from './api-client.js';
 import type { Attachment, PageStore } from './page-store.js';
 
 export interface AttachmentsDeps {
@@ -98,7 +98,7 @@ export class Attachments {
 
   async #upload(file: File, name: string): Promise<{ part: FileUIPart }> {
     const { sessionId, send } = this.#deps;
-    const url = `/api/chat/${encodeURIComponent(sessionId)}/files?filename=${encodeURIComponent(name)}`;
+    const url = `${chatUrl(sessionId, 'files')}?filename=${encodeURIComponent(name)}`;
     const response = await send(url, {
       method: 'POST',
       headers: { 'content-type': file.type },

@@ -23,7 +23,7 @@ export function LoadFault({ text, onAgain }: Props): ReactElement {
 
 /**
  * Loads data when they are first shown and when `read` changes, and again on `load`, which calls
- * the newest `read` even if it was taken from an earlier render.
+ * the newest `read` even if it was taken from an earlier render. A reply to an earlier load is dropped.
  *
  * @param read must keep its identity while the same data is wanted
  * @param what subject of the error sentence
@@ -37,20 +37,20 @@ export function useLoaded<T>(
   const [found, setFound] = useState<T>();
   const [fault, setFault] = useState<string>();
   const wanted = useRef(read);
+  const newest = useRef(0);
   useEffect(() => {
     wanted.current = read;
   });
   const load = useCallback(
     async (signal?: AbortSignal) => {
-      const read = wanted.current;
-      const isLate = (): boolean => signal?.aborted === true || wanted.current !== read;
+      const number = (newest.current += 1);
       try {
-        const now = await read(signal);
-        if (isLate()) return;
+        const now = await wanted.current(signal);
+        if (newest.current !== number) return;
         setFound(() => now);
         setFault(undefined);
       } catch (error) {
-        if (!isLate()) setFault(describeFault(error, what));
+        if (newest.current === number) setFault(describeFault(error, what));
       }
     },
     [what],
@@ -61,6 +61,7 @@ export function useLoaded<T>(
     return () => {
       clearTimeout(timer);
       controller.abort();
+      newest.current += 1;
     };
   }, [load, read, pauseMs]);
   return { found, fault, load: () => load() };

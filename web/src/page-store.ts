@@ -87,11 +87,16 @@ export class PageStore {
     for (const listener of this.#listeners) listener();
   };
 
+  /** Puts the text of a refused message back into the composer, before what was typed since. */
+  readonly giveBack = (text: string): void => {
+    const texts = [text, this.#state.draft].filter((each) => each !== '');
+    this.set({ draft: texts.join('\n') });
+  };
+
   /** Notes that this person decided an approval now. */
   readonly noteDecision = (toolCallId: string | undefined): void => {
-    if (toolCallId === undefined) return;
-    const here = { by: 'you', at: Date.now() };
-    this.set({ decided: { ...this.#state.decided, [toolCallId]: here } });
+    if (toolCallId !== undefined)
+      this.noteDecisions([{ toolCallId, approved: true, by: 'you', at: Date.now() }]);
   };
 
   /** Notes the server's decisions, which name the deciders. */

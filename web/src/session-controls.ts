@@ -7,7 +7,7 @@ import type {
   QueueReply,
 } from '../../protocol/replies.js';
 import type { SubAgentReport } from '../../protocol/wire-events.js';
-import { ask, Refusal, request, withBody, type Fetch } from './api-client.js';
+import { ask, chatUrl, Refusal, request, withBody, type Fetch } from './api-client.js';
 import { withSentAt } from './message-text.js';
 import type { PageStore } from './page-store.js';
 
@@ -28,7 +28,8 @@ export async function answerCall(
   call: AskedCall,
   answer: AnswerBody,
 ): Promise<void> {
-  await ask(send, urlOfCall(sessionId, call), withBody({ ...answer, ...shownOf(call) }));
+  const { toolCallId, ...shown } = shownOf(call);
+  await ask(send, chatUrl(sessionId, 'pending', toolCallId), withBody({ ...answer, ...shown }));
 }
 
 export interface SessionControlsDeps {
@@ -41,18 +42,10 @@ export interface SessionControlsDeps {
 
 /** A person's acts in a conversation other than chat. Those that load data throw Refusal or TypeError. */
 export class SessionControls {
-  readonly #sessionId: string;
-  readonly #send: Fetch;
-  readonly #page: PageStore;
-  readonly #refresh: () => void;
-  readonly #chat: string;
+  readonly #deps: SessionControlsDeps;
 
-  constructor({ sessionId, send, page, refresh }: SessionControlsDeps) {
-    this.#sessionId = sessionId;
-    this.#send = send;
-    this.#page = page;
-    this.#refresh = refresh;
-    this.#chat = urlOfChat(sessionId);
+  constructor(deps: SessionControlsDeps) {
+    this.#deps = deps;
   }
 
   /**
@@ -66,15 +59,16 @@ export class SessionControls {
       metadata: withSentAt(),
       parts: [...files, { type: 'text', text } as const],
     };
-    const body = { id: this.#sessionId, messages: [message], busy: this.#page.get().whenBusy };
+    const { sessionId, send, page } = this.#deps;
+    const body = { id: sessionId, messages: [message], busy: page.get().whenBusy };
     const sent = await this.#try(async () => {
-      const response = await request(this.#send, this.#chat, withBody(body));
+      const response = await request(send, chatUrl(sessionId), withBody(body));
       if (!response.ok) throw new Refusal(response.status, await response.text());
       // The conversation attaches to the reply itself, as it does to replies that begin elsewhere.
       await response.body?.cancel();
     });
     if (!sent) {
-      this.#page.set({ draft: text });
+      page.giveBack(text);
       return false;
     }
     await this.#showQueue('');
@@ -83,10 +77,10 @@ export class SessionControls {
 
   /** Approves a call with an edited input. @returns false if the server declined it */
   async approveChanged(call: AskedCall, input: unknown, reason?: string): Promise<boolean> {
-    const { toolCallId } = call;
     if (!(await this.answer(call, { approved: true, input, reason }))) return false;
-    this.#page.noteDecision(toolCallId);
-    this.#page.set({ changed: { ...this.#page.get().changed, [toolCallId]: input } });
+    const { page } = this.#deps;
+    page.noteDecision(call.toolCallId);
+    page.set({ changed: { ...page.get().changed, [call.toolCallId]: input } });
     return true;
   }
 
@@ -101,27 +95,29 @@ export class SessionControls {
   }
 
   async answer(call: AskedCall, answer: AnswerBody): Promise<boolean> {
-    return this.#try(() => answerCall(this.#send, this.#sessionId, call, answer));
+    return this.#try(() => answerCall(this.#deps.send, this.#deps.sessionId, call, answer));
   }
 
   /** Extends the deadline for everybody; the server's reply has the new one by its clock. */
   async extend(asked: AskedCall): Promise<void> {
+    const { toolCallId, ...shown } = shownOf(asked);
+    const body = { byMs: MORE_TIME_MS, ...shown };
     await this.#try(async () => {
-      const url = `${urlOfCall(this.#sessionId, asked)}/extend`;
-      const body = { byMs: MORE_TIME_MS, ...shownOf(asked) };
-      const { deadline } = await ask<ExtendReply>(this.#send, url, withBody(body));
-      const pending = this.#page
+      const { deadline } = await this.#ask<ExtendReply>(
+        ['pending', toolCallId, 'extend'],
+        withBody(body),
+      );
+      const { page } = this.#deps;
+      const pending = page
         .get()
-        .pending.map((call) =>
-          call.toolCallId === asked.toolCallId ? { ...call, deadline } : call,
-        );
-      this.#page.set({ pending });
+        .pending.map((call) => (call.toolCallId === toolCallId ? { ...call, deadline } : call));
+      page.set({ pending });
     });
   }
 
   async resume(): Promise<void> {
-    const body = { sessionId: this.#sessionId };
-    await this.#try(() => ask(this.#send, '/api/agent/resume', withBody(body)));
+    const { sessionId, send } = this.#deps;
+    await this.#try(() => ask(send, '/api/agent/resume', withBody({ sessionId })));
   }
 
   editQueued(id: string, text: string): Promise<void> {
@@ -134,39 +130,41 @@ export class SessionControls {
 
   /** Loads the checkpoints, newest first. */
   async loadCheckpoints(): Promise<CheckpointEntry[]> {
-    const url = `${this.#chat}/checkpoints?limit=30`;
-    return (await ask<CheckpointsReply>(this.#send, url)).checkpoints;
+    return (await this.#ask<CheckpointsReply>(['checkpoints'], {}, '?limit=30')).checkpoints;
   }
 
   /** Loads the events of a call's sub-agents. */
   async loadReport(toolCallId: string): Promise<SubAgentReport['events']> {
-    const url = `${this.#chat}/sub-agents/${encodeURIComponent(toolCallId)}`;
-    return (await ask<SubAgentReport>(this.#send, url)).events;
+    return (await this.#ask<SubAgentReport>(['sub-agents', toolCallId])).events;
   }
 
   /**
-   * Copies the conversation, up to a checkpoint if one is named.
+   * Copies the conversation up to a checkpoint.
    * @returns the id of the copy; undefined if the server declined it
    */
-  async branch(checkpointId?: string): Promise<string | undefined> {
+  async branch(checkpointId: string): Promise<string | undefined> {
     let copy: string | undefined;
     await this.#try(async () => {
-      const body = checkpointId === undefined ? {} : { checkpointId };
-      const url = `${this.#chat}/branch`;
-      copy = (await ask<{ sessionId: string }>(this.#send, url, withBody(body))).sessionId;
+      const body = withBody({ checkpointId });
+      copy = (await this.#ask<{ sessionId: string }>(['branch'], body)).sessionId;
     });
     return copy;
   }
 
   /** Reads or changes the queue, and shows it. */
-  async #showQueue(rest: string, init?: RequestInit): Promise<void> {
+  async #showQueue(search: string, init?: RequestInit): Promise<void> {
+    const { page, refresh } = this.#deps;
     const isDone = await this.#try(async () => {
-      const url = `${this.#chat}/queue${rest}`;
-      const { queue } = await ask<QueueReply<UIMessage>>(this.#send, url, init);
-      this.#page.set({ queue });
+      const { queue } = await this.#ask<QueueReply<UIMessage>>(['queue'], init, search);
+      page.set({ queue });
     });
     // Most likely the message's turn has begun meanwhile.
-    if (!isDone) this.#refresh();
+    if (!isDone) refresh();
+  }
+
+  #ask<Reply>(path: readonly string[], init?: RequestInit, search = ''): Promise<Reply> {
+    const { sessionId, send } = this.#deps;
+    return ask<Reply>(send, chatUrl(sessionId, ...path) + search, init);
   }
 
   async #try(action: () => Promise<unknown>): Promise<boolean> {
@@ -175,21 +173,13 @@ export class SessionControls {
       return true;
     } catch (error) {
       const text = error instanceof Refusal ? error.message : UNREACHABLE;
-      this.#page.set({ notice: { text, retry: false } });
+      this.#deps.page.set({ notice: { text, retry: false } });
       return false;
     }
   }
 }
 
-function urlOfChat(sessionId: string): string {
-  return `/api/chat/${encodeURIComponent(sessionId)}`;
-}
-
-function urlOfCall(sessionId: string, { toolCallId }: AskedCall): string {
-  return `${urlOfChat(sessionId)}/pending/${encodeURIComponent(toolCallId)}`;
-}
-
-/** Returns the fields by which the server detects that the question has changed. */
-function shownOf({ approvalId, inputHash }: AskedCall): Omit<AskedCall, 'toolCallId'> {
-  return { approvalId, inputHash };
+/** Returns the call's id and the fields by which the server detects that the question has changed. */
+function shownOf({ toolCallId, approvalId, inputHash }: AskedCall): AskedCall {
+  return { toolCallId, approvalId, inputHash };
 }

@@ -2,7 +2,7 @@ import type { UIMessage } from 'ai';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { ChatRequestError, createResumableChatTransport } from '../../ai-sdk/client/index.js';
 import { useHelixChat } from '../../ai-sdk/react/index.js';
-import { loadConfig, Refusal, request, type PageConfig } from './api-client.js';
+import { ask, chatUrl, Refusal, request, type PageConfig } from './api-client.js';
 import { Conversation, type PageChat } from './conversation.js';
 import { describeRefusal } from './failure.js';
 import type { Place } from './use-place.js';
@@ -49,7 +49,7 @@ async function loadUntilAnswered(
   for (;;) {
     try {
       const snapshot = await loadSnapshot<UIMessage>(sessionId, signal);
-      const config = await loadConfig(fetch, signal);
+      const config = await ask<PageConfig>(fetch, '/api/config', { signal });
       const isKnown = agent !== undefined && config.agents.includes(agent);
       const conversation = new Conversation({
         sessionId,
@@ -84,10 +84,9 @@ export function usePageChat(conversation: Conversation): PageChat {
   const { page, sessionId, chatOptions } = conversation;
   const isBound = useSyncExternalStore(page.subscribe, () => page.get().bound);
   const isVisible = usePageVisible();
-  const eventsUrl = `/api/chat/${encodeURIComponent(sessionId)}/events`;
   const chat = useHelixChat({
     ...chatOptions,
-    eventsUrl: isBound && isVisible ? eventsUrl : undefined,
+    eventsUrl: isBound && isVisible ? chatUrl(sessionId, 'events') : undefined,
   });
   useEffect(() => {
     conversation.chat = chat;
