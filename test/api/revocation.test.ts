@@ -20,9 +20,13 @@ async function startTurn(
     allowUnauthenticated: false,
     authenticate: (request) => {
       const revoked = tokens.get(request.get('x-token') ?? '')?.signal;
-      const until = request.get('x-until');
+      const livesMs = request.get('x-lives-ms');
       if (revoked === undefined) return undefined;
-      return { userId: 'ann', revoked, ...(until && { expiresAt: Number(until) }) };
+      return {
+        userId: 'ann',
+        revoked,
+        ...(livesMs && { expiresAt: Date.now() + Number(livesMs) }),
+      };
     },
     ...options,
   });
@@ -65,7 +69,7 @@ describe('a revoked identity', () => {
 
 it('a reply outlives its token where a setting says so, and what only its reader ends does not', async () => {
   const { server, finish } = await startTurn({ repliesOutliveTokens: true });
-  const headers = { ...as('new'), 'x-until': String(Date.now() + 500) };
+  const headers = { ...as('new'), 'x-lives-ms': '1000' };
   const posted = await server.post('/api/chat/s1', { messages: [say('u1', 'go')] }, headers);
   const events = await server.get('/api/chat/s1/events', headers);
   await expect(events.text()).rejects.toThrow('terminated');
