@@ -1,7 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Row } from '../protocol/rows.js';
 import type { Sessions } from '../store/contract/sessions.js';
 
-/** Caches rows, which are immutable, so that only new rows are loaded. */
+/**
+ * Caches rows, which are immutable, so that only new rows are loaded. The newest cached row of a reply is loaded again
+ * and compared: a store that came back older may have stored other rows at the same indexes since.
+ */
 export interface RowsCache {
   /** Returns the cached rows of a session, which the store need not send. */
   held: (sessionId: string) => { born: string; rows: number };
@@ -59,24 +63,38 @@ export function createRowsCache(sessions: Pick<Sessions, 'rows'>, maxBytes = MAX
     return (await Promise.all(pages)).flat();
   }
 
+  const load: RowsCache['load'] = async (session, count, given) => {
+    const { sessionId, born } = session;
+    const found = cache.get(sessionId);
+    const cached: CachedRows = found?.born === born ? found : { born, rows: [], bytes: 0 };
+    const from = newestReply(cached.rows);
+    const isGiven = given?.from === from && from + given.rows.length === count;
+    const fresh = isGiven ? given.rows : await read(sessionId, from, count);
+    if (from > 0 && !isDeepStrictEqual(fresh[0], cached.rows[from])) {
+      forget(sessionId);
+      return load(session, count);
+    }
+    const rows = [...cached.rows.slice(0, from), ...fresh];
+    const bytes = cached.bytes - roughBytes(cached.rows.slice(from)) + roughBytes(fresh);
+    keep(sessionId, { born, rows, bytes });
+    return rows;
+  };
+
   return {
+    load,
     held: (sessionId) => {
       const { born = '', rows = [] } = cache.get(sessionId) ?? {};
-      return { born, rows: rows.length };
-    },
-    load: async ({ sessionId, born }, count, given) => {
-      const none: CachedRows = { born, rows: [], bytes: 0 };
-      const cached = cache.get(sessionId) ?? none;
-      // A store with fewer rows than the cache was restored.
-      const kept = cached.born === born && cached.rows.length <= count ? cached : none;
-      const from = kept.rows.length;
-      const isGiven = given?.from === from && from + given.rows.length === count;
-      const fresh = isGiven ? given.rows : await read(sessionId, from, count);
-      const rows = [...kept.rows, ...fresh];
-      keep(sessionId, { born, rows, bytes: kept.bytes + roughBytes(fresh) });
-      return rows;
+      return { born, rows: newestReply(rows) };
     },
   };
+}
+
+/** Returns the index of the newest row that no person wrote, or 0. People may send the same message again. */
+function newestReply(rows: readonly Row[]): number {
+  return Math.max(
+    rows.findLastIndex(({ role }) => role !== 'user'),
+    0,
+  );
 }
 
 /** Estimates a value's memory: two bytes a character, plus object overhead. */

@@ -3,19 +3,22 @@ import type { Row } from '../../protocol/rows.js';
 
 const KB = 1024;
 
-/** Sessions whose rows are about two KB each in memory; remembers what was read. */
+/** Sessions of turns, whose rows are about two KB each in memory; remembers what was read. */
 function countedSessions() {
   const reads: string[] = [];
+  let runId = 'r1';
   const rows = (sessionId: string, from: number, to = 0): Promise<Row[]> => {
     reads.push(`${sessionId} ${String(from)}-${String(to)}`);
-    const row = (at: number): Row => ({
-      role: 'user',
-      id: String(at),
-      parts: [{ type: 'text', text: 'x'.repeat(KB) }],
-    });
+    const parts = [{ type: 'text' as const, text: 'x'.repeat(KB) }];
+    const row = (at: number): Row =>
+      at % 2 === 0
+        ? { role: 'user', id: String(at), parts }
+        : { role: 'assistant', messageId: String(at), runId, step: 1, parts };
     return Promise.resolve(Array.from({ length: to - from }, (_, at) => row(from + at)));
   };
-  return { reads, rows };
+  /** From then on replies are those of another run. */
+  const replaceReplies = (): void => void (runId = 'r2');
+  return { reads, rows, replaceReplies };
 }
 
 const session = (sessionId: string) => ({ sessionId, born: 'b' });
@@ -27,7 +30,7 @@ describe('the cache of rows', () => {
     expect(await cache.load(session('a'), 2)).toHaveLength(2);
     expect(await cache.load(session('a'), 3)).toHaveLength(3);
     expect(await cache.load(session('a'), 1)).toHaveLength(1);
-    expect(sessions.reads).toEqual(['a 0-2', 'a 2-3', 'a 0-1']);
+    expect(sessions.reads).toEqual(['a 0-2', 'a 1-3', 'a 0-1']);
   });
 
   it('the cache of rows keeps to its size, and drops sessions used longest ago first', async () => {
@@ -35,7 +38,7 @@ describe('the cache of rows', () => {
     const cache = createRowsCache(sessions, 10 * KB);
     for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await cache.load(session(id), 2);
     // Two sessions of two rows fit.
-    expect(sessions.reads).toEqual(['a 0-2', 'b 0-2', 'c 0-2', 'b 0-2']);
+    expect(sessions.reads).toEqual(['a 0-2', 'b 0-2', 'a 1-2', 'c 0-2', 'a 1-2', 'b 0-2']);
   });
 
   it('the cache of rows drops nothing for a session that is too large to keep', async () => {
@@ -45,7 +48,7 @@ describe('the cache of rows', () => {
     await cache.load(session('huge'), 50);
     await cache.load(session('a'), 2);
     await cache.load(session('huge'), 50);
-    expect(sessions.reads).toEqual(['a 0-2', 'huge 0-50', 'huge 0-50']);
+    expect(sessions.reads).toEqual(['a 0-2', 'huge 0-50', 'a 1-2', 'huge 0-50']);
   });
 
   it('the cache of rows does not take an erased session for the next one of its id', async () => {
@@ -54,5 +57,15 @@ describe('the cache of rows', () => {
     await cache.load(session('a'), 1);
     await cache.load({ sessionId: 'a', born: 'later' }, 1);
     expect(sessions.reads).toEqual(['a 0-1', 'a 0-1']);
+  });
+
+  it('the cache of rows drops rows that a store which came back older has replaced since', async () => {
+    const sessions = countedSessions();
+    const cache = createRowsCache(sessions, 100 * KB);
+    await cache.load(session('a'), 3);
+    sessions.replaceReplies();
+    const { rows: from } = cache.held('a');
+    const given = { from, rows: await sessions.rows('a', from, 3) };
+    expect(await cache.load(session('a'), 3, given)).toEqual(await sessions.rows('a', 0, 3));
   });
 });
