@@ -21,8 +21,9 @@ import type { ToolRow } from '../protocol/rows.js';
 import { isTerminal, type At } from '../protocol/run.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import { createAnswers } from '../runs/record/answers.js';
+import { STATE_LOST } from '../runs/record/force-end.js';
 import type { ActivityDeps } from './deps.js';
-import { endLost, STATE_LOST } from './endings.js';
+import { endLost } from './endings.js';
 
 /** Activities for operators' answers in Temporal, expired deadlines, and extended deadlines. */
 export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {

@@ -7,7 +7,7 @@ import {
   type StepOutcome,
   type StopRequest,
 } from '../protocol/run.js';
-import { forceEnd, type ForcedEnd } from '../runs/record/force-end.js';
+import { forceEnd, STATE_LOST, type ForcedEnd } from '../runs/record/force-end.js';
 import { type Attempt, AttemptFailure } from './attempt.js';
 import type { WriterLoss } from './chunk-writer.js';
 import type { ActivityDeps } from './deps.js';
@@ -31,13 +31,6 @@ export type Over =
   | { kind: 'exhausted' }
   | { kind: 'unknown_agent' }
   | { kind: 'failed'; error: RunError };
-
-/** Error of a run whose work the store has lost. */
-export const STATE_LOST: RunError = {
-  code: 'state_lost',
-  message: 'Part of this conversation was lost. Send a message to continue.',
-  retryable: false,
-};
 
 /** Ends a run whose entries after `known` the store has lost; nothing is written over the gap. */
 export async function endLost(

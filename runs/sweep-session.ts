@@ -3,6 +3,7 @@ import { LIMITS, TIMES } from '../protocol/limits.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Answers } from './record/answers.js';
+import { STATE_LOST } from './record/force-end.js';
 import { isUncontinued, startTimeOf } from './record/newest-run.js';
 import type { RunsCore } from './core.js';
 import type { Starts } from './starts.js';
@@ -105,7 +106,7 @@ export function createSweepSession(
     decision: SweepDecision,
     record: SessionRecord,
     budget: SweepBudget,
-    below?: Iterable<string>,
+    looks?: ReadonlyMap<string, WorkflowLook>,
   ): Promise<SweptSession> {
     const { sessionId, runId } = record;
     if (!UNREMARKABLE.has(decision)) deps.meter({ kind: 'session_swept', found: decision });
@@ -131,7 +132,7 @@ export function createSweepSession(
         await deps.enforceStop(sessionId, runId);
         return again;
       case 'wake':
-        await wake(record, below);
+        await wake(record, looks?.keys());
         // Each signal stays in the run's history, so they back off.
         return toUnchanged(record, lookAgainMs, SELDOM_MS);
       case 'expire':
@@ -139,7 +140,11 @@ export function createSweepSession(
         return again;
       case 'fail':
         logger.warn({ runId }, 'a run was closed in Temporal before it ended');
-        await deps.endLost(record);
+        // A store that has the run still active after that came back older.
+        await deps.endLost(
+          record,
+          looks?.get(runId)?.hasCompleted === true ? STATE_LOST : undefined,
+        );
         return again;
       case 'stop':
         await workflows.wake(runId, { ended: true });
@@ -171,7 +176,7 @@ export function createSweepSession(
     if (current.stream === 'paused') await store.waiting.note(sessionId);
     const isUnstarted = current.status === 'starting' && state === 'unknown';
     if (mayWait && isUnstarted && (await deps.isHeld(current))) return held;
-    return act(decide(current, state), current, budget, looks.keys());
+    return act(decide(current, state), current, budget, looks);
   };
 }
 

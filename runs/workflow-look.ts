@@ -8,6 +8,8 @@ export type WorkflowState = 'running' | 'closed' | 'unknown';
 /** The state of a workflow, and its pending work. */
 export interface WorkflowLook {
   state: WorkflowState;
+  /** True if the run ended by itself, which it records before its workflow does so. */
+  hasCompleted?: boolean;
   /** True if Temporal has work for a worker in progress or due, or an operator has paused it. */
   isAtWork: boolean;
   started: StartedAttempt[];
@@ -49,6 +51,7 @@ export function toLook({
   );
   return {
     state: isRunning ? 'running' : 'closed',
+    hasCompleted: status.name === 'COMPLETED',
     isAtWork: status.name === 'PAUSED' || activities.length > 0 || raw.pendingWorkflowTask != null,
     started: pending.map(({ activityId, attempt, lastHeartbeatTime, lastStartedTime }) => {
       const heartbeatAt = toMs(lastHeartbeatTime);

@@ -238,6 +238,11 @@ export function armExpiry(session: Session): void {
   tree.write('expire', '', rest);
 }
 
+/** Returns the code of calls that were open when a run failed: a store that came back older may lack that they began. */
+function codeOf(error: RunError | undefined): SettlingCode {
+  return error?.code === 'state_lost' ? 'tool_outcome_unknown' : 'run_failed';
+}
+
 export interface End {
   sessionId: string;
   runId: string;
@@ -292,7 +297,7 @@ export function end(
     status,
     reason,
     ...(hasFailed && input.error !== undefined && { error: input.error }),
-    code: hasFailed ? 'run_failed' : 'run_stopped',
+    code: hasFailed ? codeOf(input.error) : 'run_stopped',
   });
   return ended(status);
 }

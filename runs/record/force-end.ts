@@ -15,6 +15,13 @@ import type { Store } from '../../store/contract/store.js';
 import type { Interruption } from '../../protocol/chunk.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 
+/** Error of a run whose work the store has lost. */
+export const STATE_LOST: RunError = {
+  code: 'state_lost',
+  message: 'Part of this conversation was lost. Send a message to continue.',
+  retryable: false,
+};
+
 export interface ForceEndDeps {
   store: Pick<Store, 'steps' | 'runs'>;
   streamManager: Pick<StreamManager, 'read'>;

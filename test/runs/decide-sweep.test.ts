@@ -6,7 +6,7 @@ import {
   type SweptSession,
 } from '../../runs/sweep-session.js';
 import { NOTHING, type WorkflowLook } from '../../runs/workflow-look.js';
-import type { RunStatus } from '../../protocol/run.js';
+import type { RunError, RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { createSweep } from '../../runs/sweep.js';
 import { createMemoryStores } from '../../store/memory/index.js';
@@ -157,7 +157,7 @@ const lookOf = (isAtWork: boolean, ...children: string[]): WorkflowLook => ({
 function openSession(record: SessionRecord, of: object = {}) {
   const [done, seen]: [string[], string[]] = [[], []];
   const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
-  const names = ['startRun', 'endLost', 'endUnstarted', 'enforceStop', 'startNext', 'continueCopy'];
+  const names = ['startRun', 'endUnstarted', 'enforceStop', 'startNext', 'continueCopy'];
   const sweep = createSweepSession({
     store: { sessions: { read: () => Promise.resolve(record) }, waiting: { note: unused } },
     workflows: {
@@ -171,6 +171,8 @@ function openSession(record: SessionRecord, of: object = {}) {
     meter: () => undefined,
     logger: { warn: () => undefined },
     startRun: ({ runId }: SessionRecord) => Promise.resolve(void done.push(`start ${runId}`)),
+    endLost: (_: SessionRecord, error?: RunError) =>
+      Promise.resolve(void done.push(`lost ${String(error?.code)}`)),
     findUnseen: (runId: string) => seen.push(runId),
   } as never);
   return { sweep, done, seen };
@@ -244,6 +246,17 @@ it('a run that Temporal lost is started again, and it and its sub-agents are wok
   const { sweep, done } = openSession(record, { look: () => Promise.resolve(NOTHING) });
   expect(await sweep('s')).toMatchObject({ kind: 'active' });
   expect(done).toEqual(['start s:1-x', 'wake s:1-x', 'wake s.x:1-y']);
+});
+
+it.each([
+  [true, 'state_lost'],
+  [false, undefined],
+])('a run whose workflow is closed, completed: %s, ends with %s', async (hasCompleted, code) => {
+  const { sweep, done } = openSession(recordOf('running'), {
+    look: () => Promise.resolve({ ...NOTHING, state: 'closed', hasCompleted }),
+  });
+  await sweep('s');
+  expect(done).toEqual([`lost ${String(code)}`]);
 });
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];

@@ -4,6 +4,19 @@ import { equal, eventually, includes } from '../../store/conformance/assertions.
 import { AGENT, approval, client, server } from '../../store/conformance/fixtures.js';
 import { it } from './rules.js';
 
+it('when a run’s state is lost, the outcome of its open calls is not known', async ({
+  session,
+}) => {
+  const { runId } = await session.asked(approval('a'), server('s'));
+  await session.decide(runId, 'a', true);
+  const error = { code: 'state_lost', message: 'Lost.', retryable: false };
+  await session.end(runId, 'failed', { error });
+  includes(await session.rows(2), [
+    { toolCallId: 'a', errorCode: 'tool_outcome_unknown' },
+    { toolCallId: 's', errorCode: 'tool_outcome_unknown' },
+  ]);
+});
+
 describe('start call', () => {
   it('a started call is never permitted again: its outcome is unknown, and written once', async (setup) => {
     const { session } = setup;
