@@ -1,5 +1,6 @@
 import {
   ActivityCancellationType,
+  ApplicationFailure,
   createNexusServiceClient,
   proxyActivities,
 } from '@temporalio/workflow';
@@ -19,7 +20,11 @@ type AnyActivity = (input: unknown, call: ToolWorkCall) => Promise<unknown>;
  * Executes one call as an activity or Nexus operation of the tool's author, returns its result and
  * passes on a cancel. Inputs and results stay in this workflow's history, so the run's stays small.
  */
-export async function agentToolWork({ work, input, call }: ToolWorkInput): Promise<unknown> {
+export async function agentToolWork(given: ToolWorkInput): Promise<unknown> {
+  // An input that was typed by hand would fail the workflow's task again and again.
+  if ((given as Partial<ToolWorkInput> | null | undefined)?.work?.options === undefined)
+    throw ApplicationFailure.nonRetryable('The input names no work.', 'validation_error');
+  const { work, input, call } = given;
   const { name } = work;
   if (work.kind === 'nexus') {
     const { endpoint, service, options } = work;

@@ -173,12 +173,15 @@ describe.each(SHAPES)('%s', (_, { agent, executed }) => {
   });
 });
 
-it.each([[[]], [[null]], [[{ sessionId: 's', runId: 5 }]]])(
-  'started by hand with the input %j, the workflow fails at once',
-  async (args) => {
-    const workflowId = runs.newSessionId();
-    const { taskQueue, client } = runs;
-    const run = client.workflow.execute('agentRun', { workflowId, taskQueue, args });
-    await expect(run).rejects.toMatchObject({ cause: { type: 'validation_error' } });
-  },
-);
+it.each([
+  ['agentRun', []],
+  ['agentRun', [null]],
+  ['agentRun', [{ sessionId: 's', runId: 5 }]],
+  ['agentToolWork', []],
+  ['agentToolWork', [{}]],
+])('the workflow %s, started by hand with the arguments %j, fails at once', async (type, args) => {
+  const workflowId = runs.newSessionId();
+  const { taskQueue, client } = runs;
+  const run = client.workflow.execute(type, { workflowId, taskQueue, args });
+  await expect(run).rejects.toMatchObject({ cause: { type: 'validation_error' } });
+});
