@@ -14,6 +14,7 @@ import type { Queue, QueuedEntry } from '../contract/queue.js';
 import type { Sessions, SessionView } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { wantsOfCall } from '../change.js';
+import { corrupt } from '../record/corrupt.js';
 import { isOwnedBy } from '../record/questions.js';
 import type { RedisContext } from './context.js';
 import { parseRow } from '../record/stored-json.js';
@@ -139,7 +140,10 @@ export function createSessionReads(context: RedisContext) {
         keeps: true,
       },
     );
-    return found && (await withResults(sessionId, [found]))[0];
+    if (found === undefined) return undefined;
+    // Nobody can answer a call whose content is gone. Lists leave it out, so the conversation goes on.
+    if (!('runId' in found.spec)) throw corrupt(`call ${id}`);
+    return (await withResults(sessionId, [found]))[0];
   };
 
   const readQueue: Queue['read'] = async (sessionId, meter) => {

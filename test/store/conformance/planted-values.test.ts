@@ -75,6 +75,13 @@ describe('a value that another program wrote to Redis', () => {
     await expect(store.calls.pending(session.id)).rejects.toMatchObject(corrupt);
   });
 
+  it('readers of a call whose content is gone end with a typed failure, and others go on', async () => {
+    const { redis, store, session, key } = await openSession();
+    await redis.del(key('content'));
+    await expect(store.calls.read(session.id, 'a')).rejects.toMatchObject(corrupt);
+    expect(await store.documents.load(session.id)).toBeDefined();
+  });
+
   it.each([
     ['seq', 'many'],
     ['record', '{"agent":'],
