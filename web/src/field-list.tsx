@@ -63,7 +63,7 @@ export function ToolValues({ part, decision, open }: Props): ReactElement {
 export function Value({ label, value }: { label: string; value: unknown }): ReactElement {
   return (
     <div className="value">
-      <span>{label}</span>
+      <small>{label}</small>
       <pre data-testid={`tool-${label.toLowerCase().replace(/ .*/, '')}`}>{readable(value)}</pre>
     </div>
   );

@@ -61,9 +61,9 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
               >
                 {title === '' ? 'Untitled' : title}
               </button>
-              <span>
+              <small>
                 {titleOfAgent(cards, agent)}, since {formatWhen(since)}
-              </span>
+              </small>
             </div>
             <HiddenNote messages={hiddenMessages} />
             {pending.map((question) => (

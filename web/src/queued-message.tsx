@@ -67,7 +67,7 @@ export function QueuedMessage({ id, text, files, mode }: Props): ReactElement {
       <span className="queued-text">
         {[text, ...files].filter((part) => part !== '').join(', ')}
       </span>
-      <span className="queued-mode">{mode}</span>
+      <small>{mode}</small>
       <button
         type="button"
         className="plain"

@@ -106,12 +106,12 @@ function Entry({ conversation, isCurrent, onOpen }: EntryProps): ReactElement {
       onClick={() => onOpen(sessionId)}
     >
       <span className="side-title">{title === '' ? 'Untitled' : title}</span>
-      <span className="side-note">
+      <small className="side-note">
         {waiting > 0 && (
           <strong>{waiting === 1 ? '1 question' : `${String(waiting)} questions`}</strong>
         )}
         <time dateTime={new Date(updatedAt).toISOString()}>{formatWhen(updatedAt)}</time>
-      </span>
+      </small>
     </button>
   );
 }

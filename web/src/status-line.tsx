@@ -1,20 +1,21 @@
 import type { ReactElement } from 'react';
 import type { PageStatus } from './page-status.js';
 
-const WORDS: Record<PageStatus, string> = {
-  loading: 'Opening the conversation…',
-  ready: 'Ready',
-  starting: 'Starting…',
-  thinking: 'Thinking…',
-  streaming: 'Writing…',
-  working: 'Running',
-  stopping: 'Stopping…',
-  waiting: 'Waiting for you',
-  colleague: 'Waiting for a colleague',
-  provider: 'Waiting for the provider of the model…',
-  paused: 'This agent is paused. Your message waits until it is resumed.',
-  later: 'Begins later',
-  reconnecting: 'Reconnecting…',
+/** Texts of the statuses, with the kind of their dot. */
+const SHOWN: Record<PageStatus, readonly [text: string, dot?: 'rests' | 'works' | 'waits']> = {
+  loading: ['Opening the conversation…'],
+  ready: ['Ready', 'rests'],
+  starting: ['Starting…', 'works'],
+  thinking: ['Thinking…', 'works'],
+  streaming: ['Writing…', 'works'],
+  working: ['Running', 'works'],
+  stopping: ['Stopping…'],
+  waiting: ['Waiting for you', 'waits'],
+  colleague: ['Waiting for a colleague', 'waits'],
+  provider: ['Waiting for the provider of the model…', 'waits'],
+  paused: ['This agent is paused. Your message waits until it is resumed.', 'waits'],
+  later: ['Begins later', 'waits'],
+  reconnecting: ['Reconnecting…', 'waits'],
 };
 
 interface Props {
@@ -24,11 +25,12 @@ interface Props {
 }
 
 export function StatusLine({ status, detail }: Props): ReactElement {
+  const [text, dot = ''] = SHOWN[status];
   return (
-    <p className="status" role="status" data-testid="status" data-status={status}>
+    <p className={`status ${dot}`} role="status" data-testid="status" data-status={status}>
       <span className="status-dot" aria-hidden="true" />
       <span>
-        {WORDS[status]}
+        {text}
         {detail !== undefined && `: ${detail}`}
       </span>
     </p>

@@ -55,12 +55,12 @@ function Items({ items }: { items: readonly ReportItem[] }): ReactElement {
       {items.map((item, index) => (
         <li key={item.kind === 'tool' ? `${item.agentId} ${item.toolCallId}` : index}>
           {hasSeveral && item.agentId !== items[index - 1]?.agentId && (
-            <span className="report-agent">{toWords(item.agent)}</span>
+            <small className="report-agent">{toWords(item.agent)}</small>
           )}
           {item.kind === 'text' ? (
             <ReplyText text={item.text} />
           ) : (
-            <span className={`report-tool ${item.state}`}>
+            <span className={`soft ${item.state}`}>
               {toWords(item.toolName)} <small>{TOOL_WORDS[item.state]}</small>
             </span>
           )}

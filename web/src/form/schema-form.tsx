@@ -68,7 +68,7 @@ function Field(props: FieldProps): ReactElement {
     <div className={isChanged ? 'field changed' : 'field'}>
       <label htmlFor={id}>
         {label}
-        {!required && <span className="optional"> (optional)</span>}
+        {!required && <small> (optional)</small>}
       </label>
       <div className="control">
         <FormInput
