@@ -185,6 +185,7 @@ it('a question gets an hour more', async () => {
     createElement(WaitingQuestion, {
       question: { ...asked, mayDecide: true, deadline: 1, approvalId: 'a', inputHash: 'h' },
       runId: 's:1-a',
+      callKey: 'k',
       mayExtend: true,
       isChosen: undefined,
       onChoose: () => undefined,

@@ -2,7 +2,7 @@ import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { Role } from '../../protocol/actor.js';
 import { ConsoleLink } from '../../web/src/chat-page.js';
-import { formatPlace, readPlace } from '../../web/src/console/place.js';
+import { formatPlace, readPlace } from '../../web/src/console/use-place.js';
 import { toRunFilter } from '../../web/src/console/runs-view.js';
 import { formatSpan, formatWhen } from '../../web/src/format-when.js';
 import { toRange } from '../../web/src/console/usage-view.js';

@@ -24,6 +24,7 @@ const questionAs = (mayDecide: boolean): ReactElement =>
       inputHash: 'h',
     },
     runId: 's:1-a',
+    callKey: 'k',
     mayExtend: false,
     isChosen: undefined,
     onChoose: () => undefined,

@@ -1,5 +1,5 @@
 import type { OperatorWaitingSession } from '../../protocol/operator.js';
-import { findChoices, keyOf } from '../../web/src/console/waiting-choice.js';
+import { findChoices, keyOf } from '../../web/src/console/waiting-list.js';
 
 it('nothing is decided together whose form a person has changed', () => {
   const pending = ['c1', 'c2', 'c3'].map((toolCallId) => ({

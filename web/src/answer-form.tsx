@@ -1,5 +1,4 @@
 import type { ReactElement } from 'react';
-import { toChoice, toCustomerQuestion, type CustomerQuestion } from './customer-question.js';
 import { FieldList } from './field-list.js';
 import { DECLINED, ResultForm, schemaOfResult, shownOfQuestion } from './form/result-form.js';
 
@@ -22,7 +21,7 @@ export function AnswerForm(props: Props): ReactElement {
       <ChoiceList
         asked={asked}
         disabled={disabled}
-        onChoose={(optionId) => onAnswer({ result: toChoice(optionId) })}
+        onChoose={(optionId) => onAnswer({ result: { chosen: optionId } })}
       />
     );
   }
@@ -60,4 +59,26 @@ function ChoiceList({ asked, disabled, onChoose }: ChoiceListProps): ReactElemen
       ))}
     </fieldset>
   );
+}
+
+/** Input of the help desk's tool `askCustomer`. */
+interface CustomerQuestion {
+  question: string;
+  options: { id: string; label: string; detail?: string }[];
+}
+
+/** Returns the question of an `askCustomer` call; undefined for other tools and inputs. */
+export function toCustomerQuestion(tool: string, input: unknown): CustomerQuestion | undefined {
+  return tool === 'askCustomer' && isQuestion(input) ? input : undefined;
+}
+
+/** Returns the label of the option that a call's result names. */
+export function labelOf({ options }: CustomerQuestion, output: unknown): string | undefined {
+  if (typeof output !== 'object' || output === null || !('chosen' in output)) return undefined;
+  return options.find(({ id }) => id === output.chosen)?.label;
+}
+
+function isQuestion(input: unknown): input is CustomerQuestion {
+  if (typeof input !== 'object' || input === null) return false;
+  return 'question' in input && 'options' in input && Array.isArray(input.options);
 }

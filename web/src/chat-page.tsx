@@ -13,7 +13,7 @@ import { mayAs, runUrl, type PageConfig } from './api-client.js';
 import { CheckpointsDialog } from './checkpoints-dialog.js';
 import { Choice } from './choice.js';
 import { Composer } from './composer.js';
-import { BASE } from './console/place.js';
+import { BASE } from './console/use-place.js';
 import type { Conversation } from './conversation.js';
 import {
   CurrentConversation,

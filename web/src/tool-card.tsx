@@ -2,7 +2,7 @@ import { getToolName } from 'ai';
 import { useState, type ReactElement } from 'react';
 import type { PendingQuestion } from '../../protocol/replies.js';
 import { toWords, hashInput } from '../../protocol/shown-call.js';
-import { AnswerForm } from './answer-form.js';
+import { AnswerForm, labelOf, toCustomerQuestion } from './answer-form.js';
 import { ApprovalForm, type Decision } from './approval-form.js';
 import {
   useCurrentConversation,
@@ -10,7 +10,6 @@ import {
   useQuestion,
   useToolNames,
 } from './current-conversation.js';
-import { labelOf, toCustomerQuestion } from './customer-question.js';
 import { DeadlineNote } from './deadline-note.js';
 import { ToolValues } from './field-list.js';
 import { decisionOf, describeDecision, type ShownDecision } from './shown-decision.js';
@@ -60,7 +59,16 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   const isWithheld = newest && waitsForColleague(part, pending);
   const state = isLeft ? 'left' : isWithheld ? 'withheld' : now;
   const question = toCustomerQuestion(name, part.input);
-  const call = { tool: name, title, toolCallId: part.toolCallId, input: part.input, open: newest };
+  const kind: QuestionKind | undefined =
+    part.state === 'approval-requested'
+      ? 'approval'
+      : isWithheld
+        ? 'withheld'
+        : changedCall !== undefined
+          ? 'changed'
+          : isAsked
+            ? 'client'
+            : undefined;
   const decision = decisionOf(part, { changed, decided });
   const chosen = question && 'output' in part ? labelOf(question, part.output) : undefined;
   return (
@@ -76,13 +84,15 @@ export function ToolCard({ part, newest }: Props): ReactElement {
         <span className="tool-name">{title}</span>
         <span className="tool-state">{WORDS[state]}</span>
       </header>
-      {part.state === 'approval-requested' && (
-        <ApprovalCard key={part.approval.id} approvalId={part.approval.id} {...call} />
+      {kind !== undefined && (
+        <QuestionCard
+          key={kind === 'approval' ? part.approval?.id : changedCall?.inputHash}
+          kind={kind}
+          title={title}
+          part={part}
+          open={newest}
+        />
       )}
-      {(isWithheld || changedCall !== undefined) && (
-        <PendingCall key={changedCall?.inputHash} isWithheld={isWithheld} {...call} />
-      )}
-      {isAsked && <ClientToolCard key={part.toolCallId} {...call} />}
       {question !== undefined && chosen !== undefined && (
         <p data-testid="chosen">
           {question.question} <strong>{chosen}</strong>
@@ -102,71 +112,88 @@ export function ToolCard({ part, newest }: Props): ReactElement {
   );
 }
 
-interface PendingCallProps {
-  toolCallId: string;
-  input: unknown;
-  /** True if another person must decide; the requester may withdraw the call. */
-  isWithheld: boolean;
-}
+/**
+ * A call that asks: for approval, for a client tool's result, for consent to a colleague's edits, or
+ * another person, while the reader may withdraw it.
+ */
+type QuestionKind = 'approval' | 'client' | 'changed' | 'withheld';
 
-/** Shows a call that another person decides, or whose input a colleague has edited, so that the reader must agree. */
-function PendingCall({ toolCallId, input, isWithheld }: PendingCallProps): ReactElement {
-  const { controls } = useCurrentConversation();
-  const question = useQuestion(toolCallId);
-  const [answered, setAnswered] = useState(false);
-  const act = (asked: PendingQuestion, answer: Decision): Promise<boolean> =>
-    isWithheld ? controls.withdraw(asked, answer.reason) : controls.answer(asked, answer);
-  return (
-    <div className="approval" data-testid={isWithheld ? 'withheld-card' : 'changed-call'}>
-      {isWithheld && <p>You may close this page; the answer will be here.</p>}
-      <ApprovalForm
-        question={{ ...question, input: question?.input ?? input, mayDecide: !isWithheld }}
-        disabled={answered || question === undefined}
-        onAnswer={(answer) => {
-          if (question === undefined) return;
-          setAnswered(true);
-          void act(question, answer).then(setAnswered);
-        }}
-      >
-        <DeadlineNote toolCallId={toolCallId} />
-      </ApprovalForm>
-    </div>
-  );
-}
+const INTRODUCTIONS: Partial<Record<QuestionKind, string>> = {
+  client: 'The agent needs an answer from you.',
+  withheld: 'You may close this page; the answer will be here.',
+};
 
-interface ClientCall {
-  tool: string;
+interface QuestionProps {
+  kind: QuestionKind;
   title: string;
-  toolCallId: string;
-  input: unknown;
-  /** False if the conversation has moved on; the call is then read-only. */
+  part: ToolPart;
+  /** False if the conversation has moved on; the question is then read-only. */
   open: boolean;
 }
 
-/** Shows a client tool's call; the person gives its result. */
-function ClientToolCard({ tool, title, toolCallId, input, open }: ClientCall): ReactElement {
-  const { giveResult } = useCurrentConversation();
+/** Shows what a call asks, and takes the reader's answer. */
+function QuestionCard({ kind, title, part, open }: QuestionProps): ReactElement {
+  const { answer, controls, giveResult } = useCurrentConversation();
+  const { toolCallId, input, approval } = part;
+  const toolName = getToolName(part);
   const question = useQuestion(toolCallId);
   const [answered, setAnswered] = useState(false);
+  const isListed = kind === 'changed' || kind === 'withheld';
+  const deadline = open && <DeadlineNote toolCallId={toolCallId} />;
+
+  /** Resolves to false if the server declined the decision. */
+  const decide = async (decision: Decision): Promise<boolean> => {
+    const { approved, input: edited, reason } = decision;
+    if (isListed) {
+      if (question === undefined) return false;
+      if (kind === 'changed') return controls.answer(question, decision);
+      return controls.withdraw(question, reason);
+    }
+    if (approval === undefined) return false;
+    const shown = { toolCallId, approvalId: approval.id, inputHash: hashInput(input) };
+    if (edited !== undefined) return controls.approveChanged(shown, edited, reason);
+    answer(approval.id, approved, reason);
+    return true;
+  };
+
   return (
-    <div className="approval" data-testid="client-tool-card">
-      <p>{open ? 'The agent needs an answer from you.' : 'No longer needed.'}</p>
-      <AnswerForm
-        title={title}
-        input={input}
-        toolName={tool}
-        schema={question?.schema}
-        disabled={answered || !open}
-        onAnswer={(answer) => {
-          setAnswered(true);
-          const result =
-            'result' in answer
-              ? { output: answer.result }
-              : { state: 'output-error' as const, errorText: answer.error };
-          giveResult(toolCallId, tool, result);
-        }}
-      />
-      {open && <DeadlineNote toolCallId={toolCallId} />}
+    <div className="approval" data-testid={`${kind}-card`}>
+      {open && kind === 'approval' && <AskedBy question={question} />}
+      {open && INTRODUCTIONS[kind] !== undefined && <p>{INTRODUCTIONS[kind]}</p>}
+      {!open && <p>No longer needed.</p>}
+      {kind === 'client' ? (
+        <AnswerForm
+          title={title}
+          input={input}
+          toolName={toolName}
+          schema={question?.schema}
+          disabled={answered || !open}
+          onAnswer={(given) => {
+            setAnswered(true);
+            const result =
+              'result' in given
+                ? { output: given.result }
+                : { state: 'output-error' as const, errorText: given.error };
+            giveResult(toolCallId, toolName, result);
+          }}
+        />
+      ) : (
+        <ApprovalForm
+          question={
+            isListed
+              ? { input, ...question, mayDecide: kind === 'changed' }
+              : { ...question, input }
+          }
+          disabled={answered || !open || (isListed && question === undefined)}
+          onAnswer={(decision) => {
+            setAnswered(true);
+            void decide(decision).then(setAnswered);
+          }}
+        >
+          {isListed && deadline}
+        </ApprovalForm>
+      )}
+      {!isListed && deadline}
     </div>
   );
 }
@@ -213,42 +240,6 @@ function describeChanges(
 function toFields(value: unknown): Readonly<Record<string, unknown>> {
   const isFields = typeof value === 'object' && value !== null && !Array.isArray(value);
   return isFields ? (value as Record<string, unknown>) : { value };
-}
-
-interface ApprovalProps {
-  approvalId: string;
-  toolCallId: string;
-  input: unknown;
-  /** False if the conversation has moved on; the question is then read-only. */
-  open: boolean;
-}
-
-function ApprovalCard({ approvalId, toolCallId, input, open }: ApprovalProps): ReactElement {
-  const { answer, controls } = useCurrentConversation();
-  const question = useQuestion(toolCallId);
-  const [answered, setAnswered] = useState(false);
-  return (
-    <div className="approval" data-testid="approval-card">
-      {open ? <AskedBy question={question} /> : <p>No longer needed.</p>}
-      <ApprovalForm
-        question={{ ...question, input }}
-        disabled={answered || !open}
-        onAnswer={({ approved, input: edited, reason }) => {
-          setAnswered(true);
-          if (edited === undefined) answer(approvalId, approved, reason);
-          else {
-            const shown = {
-              toolCallId,
-              approvalId,
-              inputHash: hashInput(input),
-            };
-            void controls.approveChanged(shown, edited, reason).then(setAnswered);
-          }
-        }}
-      />
-      {open && <DeadlineNote toolCallId={toolCallId} />}
-    </div>
-  );
 }
 
 /** Names the agent that asks for approval and the action it would take. */

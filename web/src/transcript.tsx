@@ -19,7 +19,7 @@ import { ReplyText } from './reply-text.js';
 import { sentAtOf } from './message-text.js';
 import { ToolCard } from './tool-card.js';
 import { type ToolPart, toolCardState } from './tool-state.js';
-import { toCustomerQuestion } from './customer-question.js';
+import { toCustomerQuestion } from './answer-form.js';
 import type { ToolNames } from './tool-names.js';
 
 interface Props {

@@ -66,6 +66,7 @@ export function AgentPauses({ roles }: { roles: PageConfig['roles'] }): ReactEle
             const path = `/operator/agents/${encodeURIComponent(asked.agent)}/${asked.act}`;
             await act(path, reason === undefined ? {} : { reason });
             await queries.invalidateQueries({ queryKey: ['agents'] });
+            setAsked(undefined);
           }}
           onClose={() => setAsked(undefined)}
         >

@@ -6,10 +6,9 @@ import { Choice } from '../choice.js';
 import { formatWhen } from '../format-when.js';
 import { read } from './console-api.js';
 import { PageButtons, Rows, usePages } from './pages.js';
-import { formatPlace } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { Link } from './use-place.js';
+import { formatPlace, Link } from './use-place.js';
 
 const PAGE = 20;
 
@@ -68,7 +67,7 @@ export function AuditTrail(): ReactElement {
           </tbody>
         </Rows>
       )}
-      <PageButtons pages={pages} next={trail.data?.cursor} />
+      <PageButtons pages={pages} list={trail} />
     </section>
   );
 }

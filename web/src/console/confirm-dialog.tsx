@@ -10,40 +10,22 @@ interface Props {
   ready?: boolean;
   /** True if a reason is required. */
   needsReason?: boolean;
-  /** True if the caller replaces the dialog after confirmation instead of closing it. */
-  stays?: boolean;
-  /** Rejects if the server refused the act; the dialog then stays open and shows the reason. */
+  /** Performs the act and closes the dialog. Rejects if the server refused; the dialog shows why. */
   onConfirm: (reason: string | undefined) => Promise<void>;
   onClose: () => void;
 }
 
 /** Asks for confirmation, and for a reason, before an act that cannot be undone. */
 export function ConfirmDialog(props: Props): ReactElement {
-  const {
-    title,
-    verb,
-    children,
-    ready = true,
-    needsReason = false,
-    stays = false,
-    onConfirm,
-    onClose,
-  } = props;
+  const { title, verb, children, ready = true, needsReason = false, onConfirm, onClose } = props;
   const [reason, setReason] = useState('');
   const { busy, error, send } = useSending();
-  const text = reason.trim();
-
-  const confirm = async (): Promise<void> => {
-    await onConfirm(text === '' ? undefined : text);
-    if (!stays) onClose();
-  };
-
   return (
     <Modal className="confirm" title={title} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void send(confirm());
+          void send(onConfirm(reason.trim() || undefined));
         }}
       >
         {children}

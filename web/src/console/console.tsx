@@ -4,9 +4,8 @@ import type { PageConfig } from '../api-client.js';
 import { SeparateApprovers } from '../question-notes.js';
 import { read } from './console-api.js';
 import { lazyView } from './lazy-view.js';
-import { formatPlace, VIEWS, type Place, type View } from './place.js';
 import { ProblemNote } from './problem-note.js';
-import { Link, usePlace } from './use-place.js';
+import { formatPlace, Link, type Place, usePlace, type View, VIEWS } from './use-place.js';
 import { WaitingView } from './waiting-view.js';
 
 const AgentPauses = lazyView(async () => (await import('./agent-pauses.js')).AgentPauses);

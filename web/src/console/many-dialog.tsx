@@ -14,39 +14,42 @@ import { ProblemNote } from './problem-note.js';
 type ManyAct = 'stop' | 'retry' | 'approve' | 'deny';
 
 interface Words {
+  /** Singular of the targets. */
+  thing: string;
+  nothing: string;
   title: string;
   verb: string;
-  /** Singular and plural of the targets. */
-  things: readonly [one: string, many: string];
-  nothing: string;
   /** Warning shown before confirmation. */
   caution?: string;
 }
 
-const GONE = 'There is nothing to do: the runs have other statuses by now.';
-const ANSWERED = 'There is nothing to do: the questions are answered by now.';
+const RUNS = {
+  thing: 'run',
+  nothing: 'There is nothing to do: the runs have other statuses by now.',
+};
+const CALLS = {
+  thing: 'call',
+  nothing: 'There is nothing to do: the questions are answered by now.',
+};
 
-const MANY_WORDS: Record<ManyAct, Words> = {
-  stop: { title: 'Stop these runs?', verb: 'Stop', things: ['run', 'runs'], nothing: GONE },
+const WORDS: Record<ManyAct, Words> = {
+  stop: { ...RUNS, title: 'Stop these runs?', verb: 'Stop' },
   retry: {
+    ...RUNS,
     title: 'Repeat the turns of these runs?',
     verb: 'Repeat',
-    things: ['run', 'runs'],
-    nothing: GONE,
     caution: 'Their tools may run again, with what they do outside.',
   },
   approve: {
+    ...CALLS,
     title: 'Approve these calls?',
     verb: 'Approve',
-    things: ['call', 'calls'],
-    nothing: ANSWERED,
     caution: 'Each is carried out as it was asked, without changes.',
   },
   deny: {
+    ...CALLS,
     title: 'Deny these calls?',
     verb: 'Deny',
-    things: ['call', 'calls'],
-    nothing: ANSWERED,
     caution: 'The agents read the reason.',
   },
 };
@@ -56,19 +59,8 @@ const PROBLEM_WORDS: Record<string, string> = {
   unavailable: 'the server did not answer',
 };
 
-/** Pure. */
-function describeProblemCode(code: string): string {
-  return PROBLEM_WORDS[code] ?? code.replaceAll('_', ' ');
-}
-
-/** Pure. */
-function describePlan(act: ManyAct, total: number): string {
-  const { things, nothing } = MANY_WORDS[act];
-  return total === 0 ? nothing : `This is about ${String(total)} ${things[total === 1 ? 0 : 1]}.`;
-}
-
+/** Targets and problems shown, each. */
 const SHOWN = 20;
-const PROBLEMS_SHOWN = 20;
 const PAGE = 100;
 /** Rate limits count requests per minute, so a limited request waits this long. */
 const WAIT_MS = 5_000;
@@ -110,7 +102,7 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
     staleTime: Infinity,
   });
   const targets = plan.data;
-  const { title, verb, caution } = MANY_WORDS[act];
+  const { thing, nothing, title, verb, caution } = WORDS[act];
 
   if (confirmed !== undefined) return <ManyProgress confirmed={confirmed} onClose={onClose} />;
   return (
@@ -119,7 +111,6 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
       verb={targets === undefined ? verb : `${verb} ${String(targets.length)}`}
       ready={targets !== undefined && targets.length > 0}
       needsReason={act === 'deny'}
-      stays
       onConfirm={(reason) => {
         setConfirmed({ id: crypto.randomUUID(), act, targets: targets ?? [], reason });
         return Promise.resolve();
@@ -130,7 +121,11 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
       <ProblemNote error={plan.error} what="The list" />
       {targets !== undefined && (
         <div data-testid="plan">
-          <p>{describePlan(act, targets.length)}</p>
+          <p>
+            {targets.length === 0
+              ? nothing
+              : `This is about ${String(targets.length)} ${thing}${targets.length === 1 ? '' : 's'}.`}
+          </p>
           {caution !== undefined && <p>{caution}</p>}
           <ul className="plain-list">
             {targets.slice(0, SHOWN).map((target) => (
@@ -152,6 +147,11 @@ interface Confirmed {
   reason: string | undefined;
 }
 
+interface ProgressProps {
+  confirmed: Confirmed;
+  onClose: () => void;
+}
+
 interface Counts {
   done: number;
   skipped: number;
@@ -159,15 +159,9 @@ interface Counts {
 }
 
 /** Sends the requests while it is shown; requests in flight still finish after that. */
-function ManyProgress({
-  confirmed,
-  onClose,
-}: {
-  confirmed: Confirmed;
-  onClose: () => void;
-}): ReactElement {
+function ManyProgress({ confirmed, onClose }: ProgressProps): ReactElement {
   const { targets } = confirmed;
-  const end = useRef<() => void>(() => undefined);
+  const sending = useRef<AbortController>(undefined);
   const queries = useQueryClient();
   const [counts, setCounts] = useState<Counts>({ done: 0, skipped: 0, problems: [] });
   const [isRunning, setRunning] = useState(true);
@@ -175,32 +169,27 @@ function ManyProgress({
   const tried = done + skipped + problems.length;
 
   useEffect(() => {
-    let isOver = false as boolean;
-    let isShown = true as boolean;
-    end.current = () => {
-      isOver = true;
-    };
+    const controller = new AbortController();
+    sending.current = controller;
+    const ended = (): boolean => controller.signal.aborted;
     const sums: Counts = { done: 0, skipped: 0, problems: [] };
     const sendAll = async (): Promise<void> => {
       // Waits a tick, so that an effect that is cleaned up at once sends nothing.
       await Promise.resolve();
-      const ended = (): boolean => isOver || !isShown;
       const send = (target: Target) => perform(confirmed, target, ended);
-      const outcomes = actOnEach(confirmed.targets, send, ended);
-      for await (const { target, code, isAway } of outcomes) {
+      for await (const outcome of actOnEach(confirmed.targets, send, ended)) {
+        const { target, code, isAway } = outcome;
         if (code === undefined) sums.done += 1;
         else if (isNothingToDo(code)) sums.skipped += 1;
         else sums.problems.push({ target, code });
-        isOver ||= isAway;
+        if (isAway) controller.abort();
         setCounts({ ...sums, problems: [...sums.problems] });
       }
-      if (isShown) setRunning(false);
+      if (sending.current === controller) setRunning(false);
       for (const list of ['runs', 'waiting']) void queries.invalidateQueries({ queryKey: [list] });
     };
     void sendAll();
-    return () => {
-      isShown = false;
-    };
+    return () => controller.abort();
   }, [confirmed, queries]);
 
   return (
@@ -212,16 +201,16 @@ function ManyProgress({
       </p>
       {problems.length > 0 && (
         <ul className="plain-list" data-testid="many-problems">
-          {problems.slice(0, PROBLEMS_SHOWN).map(({ target, code }) => (
+          {problems.slice(0, SHOWN).map(({ target, code }) => (
             <li key={target}>
-              {target}: {describeProblemCode(code)}
+              {target}: {PROBLEM_WORDS[code] ?? code.replaceAll('_', ' ')}
             </li>
           ))}
         </ul>
       )}
       <div className="acts">
         {isRunning && (
-          <button type="button" data-testid="end-many" onClick={() => end.current()}>
+          <button type="button" data-testid="end-many" onClick={() => sending.current?.abort()}>
             End it here
           </button>
         )}
@@ -270,28 +259,23 @@ async function perform(
   target: Target,
   isOver: () => boolean,
 ): Promise<{ target: string; code?: string; isAway: boolean }> {
-  const named = nameOf(target);
+  const named = { target: nameOf(target) };
   let isRepeated = false;
   for (;;) {
     try {
       const [path, body] = toRequest(act, target);
-      const all = { ...body, ...(reason !== undefined && { reason }) };
-      const { result } = await post<{ result?: string }>(path, all, id);
-      return {
-        target: named,
-        isAway: false,
-        ...(result === 'nothing' && { code: 'nothing_to_do' }),
-      };
+      const { result } = await post<{ result?: string }>(path, { ...body, reason }, id);
+      return { ...named, isAway: false, ...(result === 'nothing' && { code: 'nothing_to_do' }) };
     } catch (error) {
       if (!(error instanceof Refusal)) {
-        if (isRepeated) return { target: named, code: 'unavailable', isAway: true };
+        if (isRepeated) return { ...named, code: 'unavailable', isAway: true };
         // The reply may be lost; the key keeps the repetition from acting twice.
         isRepeated = true;
         continue;
       }
       const { statusCode, code = 'unavailable' } = error;
       const isAway = statusCode === 401 || statusCode === 429 || statusCode >= 500;
-      if (statusCode !== 429 || isOver()) return { target: named, code, isAway };
+      if (statusCode !== 429 || isOver()) return { ...named, code, isAway };
       await sleep(WAIT_MS);
     }
   }

@@ -2,12 +2,13 @@ import { useState, type ReactElement, type ReactNode } from 'react';
 
 interface Props {
   pages: Pages;
-  /** Cursor of the next page; undefined on the last one. */
-  next: string | undefined;
+  /** The page that is shown; the one before it until it has loaded. */
+  list: { data?: { cursor?: string | undefined } | undefined; isPlaceholderData: boolean };
 }
 
 /** Buttons for the next and the previous page; nothing if the list has one page. */
-export function PageButtons({ pages, next }: Props): ReactElement | null {
+export function PageButtons({ pages, list }: Props): ReactElement | null {
+  const next = list.data?.cursor;
   if (pages.number === 1 && next === undefined) return null;
   return (
     <nav className="acts" aria-label="Pages">
@@ -25,7 +26,7 @@ export function PageButtons({ pages, next }: Props): ReactElement | null {
         data-testid="next"
         disabled={next === undefined}
         onClick={() => {
-          if (next !== undefined) pages.next(next);
+          if (next !== undefined && !list.isPlaceholderData) pages.next(next);
         }}
       >
         Next

@@ -1,10 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Fragment, useState, type ReactElement, type ReactNode } from 'react';
-import type {
-  OperatorRunDetail,
-  OperatorStep,
-  OperatorForkReply,
-} from '../../../protocol/operator.js';
+import type { OperatorRunDetail, OperatorStep } from '../../../protocol/operator.js';
 import { isTerminal } from '../../../protocol/run.js';
 import { toWords } from '../../../protocol/shown-call.js';
 import { goTo } from '../address.js';
@@ -12,12 +8,11 @@ import { runUrl, type PageConfig, mayAs } from '../api-client.js';
 import { Value } from '../field-list.js';
 import { formatSpan, formatWhen } from '../format-when.js';
 import { read, runPath, act } from './console-api.js';
-import { formatPlace } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
 import { STATUS_WORDS } from './status-words.js';
-import { Link } from './use-place.js';
-import type { RetryReply, StopReply } from '../../../protocol/replies.js';
+import { formatPlace, Link } from './use-place.js';
+import type { RetryReply } from '../../../protocol/replies.js';
 import { Choice } from '../choice.js';
 import { ConfirmDialog } from './confirm-dialog.js';
 
@@ -36,16 +31,15 @@ export function RunFacts({ run, config }: Props): ReactElement {
   const facts: [name: string, value: ReactNode][] = [
     ['Agent', agent],
     ['Owner', owner],
-    ...(by !== undefined && by !== owner ? [['Requested by', by] as [string, ReactNode]] : []),
+    ['Requested by', by === owner ? undefined : by],
     ['Conversation', sessionId],
     ['Turn', `${String(turn ?? 1)}${isNewest ? '' : ', not the newest run'} (${mode})`],
     ['Started', formatWhen(startedAt)],
-    ...(endedAt === undefined
-      ? []
-      : [['Took', formatSpan(endedAt - startedAt)] as [string, ReactNode]]),
+    ['Took', endedAt === undefined ? undefined : formatSpan(endedAt - startedAt)],
     ['Steps', String(stepCount)],
-    ...(usage === undefined ? [] : [['Used', describeUsage(usage)] as [string, ReactNode]]),
+    ['Used', usage && describeUsage(usage)],
   ];
+  const known = facts.filter(([, value]) => value !== undefined);
   return (
     <section className="card" aria-label="The run">
       <p>
@@ -60,7 +54,7 @@ export function RunFacts({ run, config }: Props): ReactElement {
         {reason !== undefined && <span>Reason: {reason}</span>}
       </p>
       <dl className="fields facts">
-        {facts.map(([name, value]) => (
+        {known.map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
             <dd>{value}</dd>
@@ -256,17 +250,11 @@ function RunActs({ run, roles }: ActsProps): ReactElement | null {
     fork: points.length > 0,
   };
   const confirm = async (reason: string | undefined): Promise<void> => {
-    const body = { ...(reason !== undefined && { reason }) };
-    if (asked === 'stop') await act<StopReply>(runPath(run.runId, '/stop'), body);
-    else if (asked === 'fork') {
-      const path = runPath(run.runId, '/fork');
-      const { runId } = await act<OperatorForkReply>(path, { ...body, step: from });
-      goTo(formatPlace({ view: 'runs', item: runId }));
-    } else if (asked !== undefined) {
-      const { runId } = await act<RetryReply>(runPath(run.runId, `/${asked}`), body);
-      goTo(formatPlace({ view: 'runs', item: runId }));
-    }
+    const body = { reason, ...(asked === 'fork' && { step: from }) };
+    const { runId } = await act<RetryReply>(runPath(run.runId, `/${asked ?? ''}`), body);
+    if (asked !== 'stop') goTo(formatPlace({ view: 'runs', item: runId }));
     await queries.invalidateQueries({ queryKey: ['run', run.runId] });
+    setAsked(undefined);
   };
   const again = run.steps
     .filter((each) => asked !== 'fork' || each.step > from)

@@ -6,11 +6,10 @@ import { formatSpan, formatWhen } from '../format-when.js';
 import { read } from './console-api.js';
 import { ManyDialog } from './many-dialog.js';
 import { PageButtons, Rows, usePages, withKeys } from './pages.js';
-import { formatPlace, type Place } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
 import { STATUS_WORDS } from './status-words.js';
-import { Link, useSettings } from './use-place.js';
+import { formatPlace, Link, type Place, useSettings } from './use-place.js';
 import { Choice } from '../choice.js';
 
 const PAGE = 25;
@@ -71,7 +70,7 @@ export function RunsView({ place, config }: { place: Place; config: PageConfig }
       {shown.length > 0 && (
         <RunTable runs={shown} chosen={mayAct ? chosen : undefined} onChoose={setChosen} />
       )}
-      <PageButtons pages={pages} next={runs.data?.cursor} />
+      <PageButtons pages={pages} list={runs} />
       {act !== undefined && (
         <ManyDialog
           act={act.act}
@@ -206,6 +205,14 @@ interface FiltersProps {
 
 /** Choices apply at once, texts on Enter or blur. */
 function RunFilters({ settings, agents, onChange }: FiltersProps): ReactElement {
+  const key = JSON.stringify(settings);
+  const [typed, setTyped] = useState({ key, texts: {} });
+  // Another address brings other texts.
+  const shown: RunSettings = typed.key === key ? { ...settings, ...typed.texts } : settings;
+  const apply = (): void => {
+    const { owner = '', query = '' } = shown;
+    onChange({ owner: owner.trim(), query: query.trim() });
+  };
   const choice = (name: string, label: string, options: readonly (readonly [string, string])[]) => (
     <Choice
       label={label}
@@ -215,19 +222,17 @@ function RunFilters({ settings, agents, onChange }: FiltersProps): ReactElement 
       onChoose={(value) => onChange({ [name]: value })}
     />
   );
-  const text = (name: string, label: string, placeholder: string) => (
+  const text = (name: 'owner' | 'query', label: string, placeholder: string) => (
     <label>
       {label}
       <input
-        key={settings[name] ?? ''}
-        name={name}
         data-testid={`filter-${name}`}
-        defaultValue={settings[name] ?? ''}
+        value={shown[name] ?? ''}
         placeholder={placeholder}
-        onBlur={(event) => {
-          const value = event.target.value.trim();
-          if (value !== (settings[name] ?? '')) onChange({ [name]: value });
-        }}
+        onChange={({ target }) =>
+          setTyped({ key, texts: { owner: shown.owner, query: shown.query, [name]: target.value } })
+        }
+        onBlur={apply}
       />
     </label>
   );
@@ -238,12 +243,7 @@ function RunFilters({ settings, agents, onChange }: FiltersProps): ReactElement 
       aria-label="Filter of runs"
       onSubmit={(event) => {
         event.preventDefault();
-        const fields = new FormData(event.currentTarget);
-        const of = (name: string): string => {
-          const value = fields.get(name);
-          return typeof value === 'string' ? value.trim() : '';
-        };
-        onChange({ owner: of('owner'), query: of('query') });
+        apply();
       }}
     >
       {choice('status', 'Status', Object.entries(STATUS_WORDS))}

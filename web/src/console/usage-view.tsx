@@ -4,10 +4,9 @@ import type { UsageReply, UsageRow } from '../../../protocol/operator.js';
 import { Choice } from '../choice.js';
 import { read } from './console-api.js';
 import { Rows } from './pages.js';
-import type { Place } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { useSettings } from './use-place.js';
+import { useSettings, type Place } from './use-place.js';
 
 const MICRO = 1_000_000;
 const DAY = /^\d{4}-\d\d-\d\d$/;

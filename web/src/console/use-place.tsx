@@ -6,7 +6,53 @@ import {
   type ReactElement,
 } from 'react';
 import { goTo, useAddress } from '../address.js';
-import { formatPlace, readPlace, type Place } from './place.js';
+
+/** The console's views, named by the first part of their address. */
+export const VIEWS = ['waiting', 'runs', 'usage', 'agents', 'audit'] as const;
+export type View = (typeof VIEWS)[number];
+
+/** A view, one item of it, and the view's settings, as an address names them. */
+export interface Place {
+  view: View;
+  /** The id of a run, or of a conversation that waits. */
+  item?: string;
+  settings: Readonly<Record<string, string>>;
+}
+
+export const BASE = '/console';
+
+/** Parses an address; returns undefined if there is no such page. */
+export function readPlace(path: string, search: string): Place | undefined {
+  if (path !== BASE && !path.startsWith(`${BASE}/`)) return undefined;
+  const [name = '', item, ...rest] = path
+    .slice(BASE.length + 1)
+    .split('/')
+    .map(decode);
+  const view = name === '' ? 'waiting' : VIEWS.find((known) => known === name);
+  const hasItems = view === 'waiting' || view === 'runs';
+  if (view === undefined || rest.length > 0 || (item !== undefined && !hasItems)) return undefined;
+  const settings = Object.fromEntries(new URLSearchParams(search));
+  return { view, settings, ...(item !== undefined && item !== '' && { item }) };
+}
+
+export function formatPlace({
+  view,
+  item,
+  settings = {},
+}: Partial<Place> & { view: View }): string {
+  const set = Object.entries(settings).filter(([, value]) => value !== '');
+  const search = set.length === 0 ? '' : `?${new URLSearchParams(set).toString()}`;
+  const path = item === undefined ? '' : `/${encodeURIComponent(item)}`;
+  return `${BASE}/${view}${path}${search}`;
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 
 /** The place in the address bar; undefined if there is no such page. */
 export function usePlace(): Place | undefined {

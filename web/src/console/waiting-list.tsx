@@ -1,15 +1,17 @@
-import { useCallback, useState, type ReactElement } from 'react';
 import { useQueryClient } from '@tanstack/react-query';
-import type { OperatorWaitingSession } from '../../../protocol/operator.js';
+import { Suspense, useCallback, useState, type ReactElement } from 'react';
+import type { OperatorQuestion, OperatorWaitingSession } from '../../../protocol/operator.js';
 import { type PageConfig, mayAs } from '../api-client.js';
 import { withKeys } from './pages.js';
-import { findChoices, WaitingChoice, isChoosable, keyOf } from './waiting-choice.js';
 import { formatSpan, formatWhen } from '../format-when.js';
 import { HiddenNote } from '../question-notes.js';
 import { act } from './console-api.js';
-import { formatPlace } from './place.js';
-import { Link } from './use-place.js';
+import { lazyView } from './lazy-view.js';
+import type { Target } from './many-dialog.js';
+import { formatPlace, Link } from './use-place.js';
 import { WaitingQuestion, type Answer } from './waiting-question.js';
+
+const ManyDialog = lazyView(async () => (await import('./many-dialog.js')).ManyDialog);
 
 interface Props {
   sessions: readonly OperatorWaitingSession[];
@@ -90,6 +92,7 @@ function WaitingSessionCard(props: CardProps): ReactElement {
             key={`${approvalId} ${inputHash}`}
             question={question}
             runId={run.runId}
+            callKey={key}
             isChosen={isOffered ? chosen.has(key) : undefined}
             onChoose={(isOn) => {
               onChoose?.(withKeys(chosen, [key], isOn));
@@ -102,5 +105,85 @@ function WaitingSessionCard(props: CardProps): ReactElement {
         );
       })}
     </li>
+  );
+}
+
+type Call = Pick<OperatorQuestion, 'toolCallId' | 'inputHash'> & { runId: string };
+
+export const keyOf = ({ runId, toolCallId, inputHash }: Call): string =>
+  `${runId} ${toolCallId} ${inputHash}`;
+
+/** Client tools' answers differ too much to be given together. Pure. */
+function isChoosable({ kind, mayDecide }: OperatorQuestion): boolean {
+  return kind === 'approval' && mayDecide;
+}
+
+/** Edited calls are left out: a common decision takes each input as the agent asked for it. Pure. */
+export function findChoices(
+  sessions: readonly OperatorWaitingSession[],
+  changed: ReadonlySet<string>,
+): (Target & Call)[] {
+  return sessions
+    .flatMap(({ run: { runId }, sessionId, agent, owner, pending }) =>
+      pending.filter(isChoosable).map(({ toolCallId, toolName, approvalId, inputHash }) => {
+        const shown = { toolCallId, toolName, approvalId, inputHash };
+        return { ...shown, runId, sessionId, agent, owner };
+      }),
+    )
+    .filter((choice) => !changed.has(keyOf(choice)));
+}
+
+interface ChoiceProps {
+  choices: readonly (Target & Call)[];
+  chosen: ReadonlySet<string>;
+  onChoose: (chosen: ReadonlySet<string>) => void;
+}
+
+/** Decides several calls of the page together. Its dialog stays open when few or none are left. */
+function WaitingChoice({ choices, chosen, onChoose }: ChoiceProps): ReactElement {
+  const [act, setAct] = useState<'approve' | 'deny'>();
+  // Calls that were answered meanwhile drop out.
+  const targets = choices.filter((choice) => chosen.has(keyOf(choice)));
+  const areAll = targets.length === choices.length;
+  return (
+    <>
+      {choices.length > 1 && (
+        <div className="acts" role="group" aria-label="Decide several together">
+          <label>
+            <input
+              type="checkbox"
+              data-testid="choose-page"
+              checked={areAll}
+              onChange={() => onChoose(new Set(areAll ? [] : choices.map(keyOf)))}
+            />{' '}
+            All on this page
+          </label>
+          <span data-testid="chosen">{targets.length} chosen</span>
+          {(['approve', 'deny'] as const).map((name) => (
+            <button
+              key={name}
+              type="button"
+              data-testid={`${name}-chosen`}
+              disabled={targets.length === 0}
+              onClick={() => setAct(name)}
+            >
+              {name === 'approve' ? 'Approve them' : 'Deny them'}
+            </button>
+          ))}
+        </div>
+      )}
+      {act !== undefined && (
+        <Suspense>
+          <ManyDialog
+            act={act}
+            of={{ targets }}
+            onClose={() => {
+              setAct(undefined);
+              onChoose(new Set());
+            }}
+          />
+        </Suspense>
+      )}
+    </>
   );
 }

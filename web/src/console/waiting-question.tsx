@@ -12,13 +12,14 @@ import { ResultForm, schemaOfResult, shownOfQuestion } from '../form/result-form
 import { formatWhen } from '../format-when.js';
 import { read, runPath } from './console-api.js';
 import { ProblemNote, useSending } from './problem-note.js';
-import { keyOf } from './waiting-choice.js';
 
 const MORE_MS = 60 * 60_000;
 
 interface Props {
   question: OperatorQuestion;
   runId: string;
+  /** Names the call in `onTouched`. */
+  callKey: string;
   mayExtend: boolean;
   /** True if the call is chosen for a common decision; absent if it cannot be. */
   isChosen: boolean | undefined;
@@ -32,17 +33,17 @@ interface Props {
 
 /** Shows a question of any of the tenant's conversations; people who may decide answer it here. */
 export function WaitingQuestion(props: Props): ReactElement {
-  const { question, runId, mayExtend, isChosen, onChoose, onTouched, onAnswer, onExtend } = props;
-  const { toolName, toolCallId, inputHash, kind, input, mayDecide, deadline } = question;
+  const { question, runId, callKey, mayExtend, isChosen } = props;
+  const { onChoose, onTouched, onAnswer, onExtend } = props;
+  const { toolName, toolCallId, kind, input, mayDecide, deadline } = question;
   const [isTouched, setTouched] = useState(false);
   const { busy, error, send } = useSending();
   const title = question.title ?? toWords(toolName);
-  const key = keyOf({ runId, toolCallId, inputHash });
   useLayoutEffect(() => {
-    onTouched(key, isTouched);
+    onTouched(callKey, isTouched);
     // The card takes the edits with it.
-    return () => onTouched(key, false);
-  }, [key, isTouched, onTouched]);
+    return () => onTouched(callKey, false);
+  }, [callKey, isTouched, onTouched]);
 
   return (
     <section
@@ -73,7 +74,7 @@ export function WaitingQuestion(props: Props): ReactElement {
       {mayDecide && kind === 'client' ? (
         <>
           <FieldList value={shownOfQuestion(input)} />
-          <WhyAsked runId={runId} />
+          <WhyAsked runId={runId} toolCallId={toolCallId} />
           <ResultForm
             title={title}
             schema={schemaOfResult(question.schema, input)}
@@ -93,7 +94,7 @@ export function WaitingQuestion(props: Props): ReactElement {
           onTouched={setTouched}
           onAnswer={(decision) => void send(onAnswer(decision))}
         >
-          <WhyAsked runId={runId} />
+          <WhyAsked runId={runId} toolCallId={toolCallId} />
         </ApprovalForm>
       )}
       {deadline !== undefined && (
@@ -118,10 +119,11 @@ export function WaitingQuestion(props: Props): ReactElement {
 }
 
 /** Reads and shows the user's request and the agent's text before the question when it is opened. */
-function WhyAsked({ runId }: { runId: string }): ReactElement {
+function WhyAsked({ runId, toolCallId }: Record<'runId' | 'toolCallId', string>): ReactElement {
   const [isOpen, setOpen] = useState(false);
   const why = useQuery({
-    queryKey: ['why', runId],
+    // A later question of the same run has another reason.
+    queryKey: ['why', runId, toolCallId],
     enabled: isOpen,
     staleTime: Infinity,
     queryFn: async ({ signal }) => {

@@ -6,10 +6,9 @@ import { Choice } from '../choice.js';
 import { read } from './console-api.js';
 import { lazyView } from './lazy-view.js';
 import { PageButtons, usePages } from './pages.js';
-import { formatPlace, type Place } from './place.js';
 import { ProblemNote } from './problem-note.js';
 import { REFRESH_MS } from './queries.js';
-import { Link, useSettings } from './use-place.js';
+import { formatPlace, Link, type Place, useSettings } from './use-place.js';
 
 const PAGE = 20;
 const loadList = () => import('./waiting-list.js');
@@ -73,7 +72,7 @@ export function WaitingView({ place, config }: { place: Place; config: PageConfi
           <WaitingList sessions={sessions} roles={config.roles} />
         </Suspense>
       )}
-      <PageButtons pages={pages} next={waiting.data?.cursor} />
+      <PageButtons pages={pages} list={waiting} />
     </>
   );
 }
