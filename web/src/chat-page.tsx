@@ -27,7 +27,7 @@ import { useLoaded } from './load-fault.js';
 import { filesOf, textOf } from './message-text.js';
 import { Modal } from './modal.js';
 import { describeStatus, isBusy, pageStatus } from './page-status.js';
-import type { Notice, QueueEntry } from './page-store.js';
+import type { QueueEntry } from './page-store.js';
 import { QueuedMessage } from './queued-message.js';
 import { StatusLine } from './status-line.js';
 import { toToolNames } from './tool-names.js';
@@ -71,13 +71,6 @@ export function ChatPage(props: Props): ReactElement {
 
   // The reason is shown below the failed reply, next to the button that repeats it.
   const failedReply = state.notice?.ofReply === true && rests;
-  const notice = (
-    <ErrorLine
-      notice={state.notice}
-      onRetry={conversation.retry}
-      onDismiss={() => page.set({ notice: undefined })}
-    />
-  );
   const questions = useWaitingCount(`${now} ${state.runId ?? ''} ${String(dialog === 'inbox')}`);
   useEffect(onChange, [onChange, now, state.bound, state.runId]);
 
@@ -137,7 +130,7 @@ export function ChatPage(props: Props): ReactElement {
           thinking={now === 'thinking' || now === 'starting'}
           actions={
             <>
-              {failedReply && notice}
+              {failedReply && <ErrorLine />}
               {rests && <TurnActions />}
             </>
           }
@@ -145,11 +138,10 @@ export function ChatPage(props: Props): ReactElement {
           <Welcome
             agent={config.cards.find(({ name }) => name === state.agent)}
             isFound={isMade || state.bound}
-            onSend={conversation.send}
           />
         </Transcript>
         <footer className="foot">
-          {!failedReply && notice}
+          {!failedReply && <ErrorLine />}
           <StatusLine status={now} detail={describeStatus(now, state, messages.at(-1), names)} />
           <QueueList />
           <Composer busy={busy} blocked={reconnecting || (state.following && !busy)} />
@@ -244,23 +236,24 @@ function useWaitingCount(version: unknown): string {
   return known === 0 ? '' : `${String(known)}${found?.hasMore === true ? '+' : ''}`;
 }
 
-interface ErrorLineProps {
-  notice: Notice | undefined;
-  onRetry: () => void;
-  onDismiss: () => void;
-}
-
-function ErrorLine({ notice, onRetry, onDismiss }: ErrorLineProps): ReactElement | null {
+function ErrorLine(): ReactElement | null {
+  const { page, retry } = useCurrentConversation();
+  const notice = usePageState((state) => state.notice);
   if (notice === undefined) return null;
   return (
     <div className="error-line" role="alert" data-testid="error-line">
       <span>{notice.text}</span>
       {notice.retry && (
-        <button type="button" data-testid="retry" onClick={onRetry}>
+        <button type="button" data-testid="retry" onClick={retry}>
           Retry
         </button>
       )}
-      <button type="button" className="plain" aria-label="Dismiss" onClick={onDismiss}>
+      <button
+        type="button"
+        className="plain"
+        aria-label="Dismiss"
+        onClick={() => page.set({ notice: undefined })}
+      >
         ×
       </button>
     </div>
@@ -271,14 +264,14 @@ interface WelcomeProps {
   agent: AgentCard | undefined;
   /** False if the address came from elsewhere and names no known conversation. */
   isFound: boolean;
-  onSend: (text: string) => void;
 }
 
-function Welcome({ agent, isFound, onSend }: WelcomeProps): ReactElement {
+function Welcome({ agent, isFound }: WelcomeProps): ReactElement {
+  const { send } = useCurrentConversation();
   return (
     <div className="welcome">
       <h2>{agent?.title ?? 'New conversation'}</h2>
-      {agent?.description !== undefined && <p className="about">{agent.description}</p>}
+      {agent?.description !== undefined && <p>{agent.description}</p>}
       {isFound ? (
         <p>
           The conversation is kept on the server: reload at any moment, or open this address
@@ -291,7 +284,7 @@ function Welcome({ agent, isFound, onSend }: WelcomeProps): ReactElement {
       )}
       <div className="openers">
         {agent?.openers.map(({ label, text }) => (
-          <button key={label} type="button" onClick={() => onSend(text)}>
+          <button key={label} type="button" onClick={() => send(text)}>
             {label}
           </button>
         ))}

@@ -5,7 +5,7 @@ import {
   useEffect,
   useRef,
 } from 'react';
-import type { Attachment, WhenBusy } from './page-store.js';
+import type { WhenBusy } from './page-store.js';
 import { useCurrentConversation, usePageState } from './current-conversation.js';
 import { Choice } from './choice.js';
 import { FileView } from './file-view.js';
@@ -67,8 +67,8 @@ export function Composer({ busy, blocked }: Props): ReactElement {
         submit();
       }}
     >
-      <AttachmentList attachments={attachments} onRemove={files.remove} />
-      {files.accept !== undefined && <AttachButton accept={files.accept} onFiles={files.add} />}
+      <AttachmentList />
+      {files.accept !== undefined && <AttachButton accept={files.accept} />}
       <label className="hidden" htmlFor="composer">
         Your message
       </label>
@@ -107,12 +107,8 @@ export function Composer({ busy, blocked }: Props): ReactElement {
   );
 }
 
-interface AttachButtonProps {
-  accept: string;
-  onFiles: (files: readonly File[]) => void;
-}
-
-function AttachButton({ accept, onFiles }: AttachButtonProps): ReactElement {
+function AttachButton({ accept }: { accept: string }): ReactElement {
+  const { attachments } = useCurrentConversation();
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -124,7 +120,7 @@ function AttachButton({ accept, onFiles }: AttachButtonProps): ReactElement {
         accept={accept}
         data-testid="file-input"
         onChange={(event) => {
-          onFiles([...(event.target.files ?? [])]);
+          attachments.add([...(event.target.files ?? [])]);
           // Lets the person choose the same file again.
           event.target.value = '';
         }}
@@ -142,13 +138,10 @@ function AttachButton({ accept, onFiles }: AttachButtonProps): ReactElement {
   );
 }
 
-interface AttachmentListProps {
-  attachments: readonly Attachment[];
-  onRemove: (key: string) => void;
-}
-
 /** Lists the files of the message in the composer. */
-function AttachmentList({ attachments, onRemove }: AttachmentListProps): ReactElement | null {
+function AttachmentList(): ReactElement | null {
+  const { remove } = useCurrentConversation().attachments;
+  const attachments = usePageState((page) => page.attachments);
   if (attachments.length === 0) return null;
   return (
     <ul className="attachments" aria-label="Files of your message" data-testid="attachments">
@@ -161,7 +154,7 @@ function AttachmentList({ attachments, onRemove }: AttachmentListProps): ReactEl
             </span>
           )}
           {fault === undefined && part === undefined && <span role="status">Sending…</span>}
-          <button type="button" aria-label={`Remove ${name}`} onClick={() => onRemove(key)}>
+          <button type="button" aria-label={`Remove ${name}`} onClick={() => remove(key)}>
             ×
           </button>
         </li>

@@ -39,7 +39,9 @@ export interface ConversationOptions {
   /** File types and sizes that the server accepts. */
   files?: PageConfig['files'];
   send?: Fetch;
-  patience?: TransportSettings['patience'];
+  /** Tests only. */
+  patience?: Partial<Pick<Patience, 'giveUpAfterMs' | 'retryDelayMs'>> | undefined;
+  /** Tests only. */
   renderEveryMs?: number;
 }
 
@@ -72,35 +74,27 @@ export class Conversation {
   #accepted: ReadonlySet<string>;
 
   constructor(options: ConversationOptions) {
-    const {
-      sessionId,
-      agent,
-      snapshot,
-      cards = [],
-      files,
-      send,
-      patience,
-      renderEveryMs,
-    } = options;
+    const { sessionId, agent, snapshot, cards = [], files, send = pageFetch } = options;
     this.sessionId = sessionId;
     this.cards = cards;
-    this.#fetch = send ?? pageFetch;
+    this.#fetch = send;
     this.#accepted = idsOf(snapshot);
     this.reports = new SubAgentReports((callId) => this.controls.loadReport(callId));
     this.page = new PageStore({ agent, ...toKnown(snapshot), notice: toNotice(snapshot) });
     this.page.noteDecisions(snapshot?.decisions);
-    const limits = { page: this.page, send: this.#fetch, limits: files };
-    this.attachments = new Attachments({ sessionId, ...limits });
-    const transport = openTransport(this.page, { send: this.#fetch, patience });
+    const deps = { sessionId, send, page: this.page };
+    this.attachments = new Attachments({ ...deps, limits: files });
+    this.controls = new SessionControls({ ...deps, refresh: () => void this.refresh() });
+    const transport = openTransport(this.page, send, options.patience);
     this.chatOptions = {
       id: sessionId,
       messages: snapshot?.messages ?? [],
-      throttle: renderEveryMs ?? RENDER_EVERY_MS,
+      throttle: options.renderEveryMs ?? RENDER_EVERY_MS,
       transport,
       // A reply may be in progress when the page loads.
       resume: snapshot?.status === 'active' || snapshot?.status === 'paused',
       resumeFromSequence: snapshot?.streamSequence,
-      fetch: this.#fetch,
+      fetch: send,
       loadSnapshot: () => this.#load(transport.loadSnapshot<UIMessage>(sessionId)),
       onData: this.reports.accept,
       onSessionEvent: (event) => {
@@ -110,12 +104,6 @@ export class Conversation {
       onError: (error) => this.#showFailure(error),
       onFinish: () => this.page.set({ stopping: false, reconnecting: false, following: false }),
     };
-    this.controls = new SessionControls({
-      sessionId,
-      send: this.#fetch,
-      page: this.page,
-      refresh: () => void this.refresh(),
-    });
   }
 
   /** The chat of the newest render. */
@@ -287,16 +275,11 @@ function toNotice(snapshot: Snapshot | undefined): PageState['notice'] {
   return { text: describeFailure(snapshot.run), retry: false, ofReply: true };
 }
 
-interface TransportSettings {
-  send: Fetch;
-  /** Tests only. */
-  patience?: Partial<Pick<Patience, 'giveUpAfterMs' | 'retryDelayMs'>> | undefined;
-}
-
 /** Creates the package's transport. The page adds the agent and the snapshot's position, and reads the run id. */
 function openTransport(
   page: PageStore,
-  { send, patience }: TransportSettings,
+  send: Fetch,
+  patience: ConversationOptions['patience'],
 ): ResumableChatTransport {
   return createResumableChatTransport({
     api: '/api/chat',

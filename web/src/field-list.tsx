@@ -1,13 +1,12 @@
 import type { ReactElement } from 'react';
 import { toWords } from '../../protocol/shown-call.js';
+import { isObject } from './objects.js';
 import type { ShownDecision } from './shown-decision.js';
 import { readable, type ToolPart } from './tool-state.js';
 
 /** Shows an object's fields by name, one level deep, and deeper values in words. */
 export function FieldList({ value }: { value: unknown }): ReactElement {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return <p>{inWords(value)}</p>;
-  }
+  if (!isObject(value)) return <p>{inWords(value)}</p>;
   return (
     <dl className="fields">
       {Object.entries(value).map(([name, field]) => (
@@ -27,7 +26,7 @@ function inWords(value: unknown): string {
     );
     return items.length === 0 ? '–' : items.join('; ');
   }
-  if (typeof value !== 'object' || value === null) return readable(value);
+  if (!isObject(value)) return readable(value);
   // Without their names, two accounts or two amounts look the same.
   const fields = Object.entries(value).map(([name, field]) => `${toWords(name)}: ${inside(field)}`);
   return fields.length === 0 ? '–' : fields.join(', ');

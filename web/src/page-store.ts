@@ -25,14 +25,14 @@ export interface PageState {
   /** True if the server has the conversation, which binds it to its agent. */
   bound: boolean;
   /** Stream sequence of the newest snapshot. */
-  sequence: number | undefined;
-  runId: string | undefined;
+  sequence?: number | undefined;
+  runId?: string | undefined;
   /** Status of the newest run at the last read. */
-  runStatus: RunStatus | undefined;
+  runStatus?: RunStatus | undefined;
   /** The run waits for this, if it waits for something other than a person. */
-  waitingFor: SessionEvent['run']['waitingFor'];
+  waitingFor?: SessionEvent['run']['waitingFor'];
   /** Start of a scheduled run, ms since the epoch. */
-  startAt: number | undefined;
+  startAt?: number | undefined;
   /** The agent's state in the newest snapshot; null if it has none. */
   state: Readonly<Record<string, unknown>> | null;
   /** Open questions with their deadlines. */
@@ -45,7 +45,7 @@ export interface PageState {
   whenBusy: WhenBusy;
   draft: string;
   attachments: readonly Attachment[];
-  notice: Notice | undefined;
+  notice?: Notice | undefined;
   reconnecting: boolean;
   /** True if the server last reported an active run. */
   following: boolean;
@@ -59,11 +59,6 @@ export class PageStore {
   constructor(initial: Pick<PageState, 'agent'> & Partial<PageState>) {
     this.#state = {
       bound: false,
-      sequence: undefined,
-      runId: undefined,
-      runStatus: undefined,
-      waitingFor: undefined,
-      startAt: undefined,
       state: null,
       pending: [],
       queue: [],
@@ -72,7 +67,6 @@ export class PageStore {
       whenBusy: 'queue',
       draft: '',
       attachments: [],
-      notice: undefined,
       reconnecting: false,
       following: false,
       stopping: false,

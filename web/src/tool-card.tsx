@@ -12,6 +12,7 @@ import {
 } from './current-conversation.js';
 import { DeadlineNote } from './deadline-note.js';
 import { ToolValues } from './field-list.js';
+import { isObject, ownValue } from './objects.js';
 import { decisionOf, describeDecision, type ShownDecision } from './shown-decision.js';
 import { SubAgentCard } from './sub-agent-card.js';
 import {
@@ -229,17 +230,14 @@ function describeChanges(
   asked: unknown,
   given: unknown,
 ): { name: string; before: string; after: string }[] {
-  const [old, now] = [toFields(asked), toFields(given)];
-  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
-  return names.flatMap((name) => {
-    const [before, after] = [readable(old[name]), readable(now[name])];
+  const toFields = (value: unknown) => (isObject(value) ? value : { value });
+  const names = new Set([asked, given].flatMap((value) => Object.keys(toFields(value))));
+  return [...names].flatMap((name) => {
+    const [before = '', after = ''] = [asked, given].map((value) =>
+      readable(ownValue(toFields(value), name)),
+    );
     return before === after ? [] : { name, before, after };
   });
-}
-
-function toFields(value: unknown): Readonly<Record<string, unknown>> {
-  const isFields = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isFields ? (value as Record<string, unknown>) : { value };
 }
 
 /** Names the agent that asks for approval and the action it would take. */

@@ -12,16 +12,19 @@ export interface Places {
   nameAgent: (agent: string) => void;
 }
 
+/** A conversation and the agent that answers in it. */
+export interface Place {
+  sessionId: string;
+  agent: string | undefined;
+}
+
 /** Reads the query of the address. Adds a session id to one without, so that a reload finds it. */
 function readSearch(): string {
   if (!new URLSearchParams(location.search).has('session')) {
     const sessionId = crypto.randomUUID();
+    const agent = readAgent(location.search);
     // The history entry's state survives a reload.
-    history.replaceState(
-      sessionId,
-      '',
-      placeSearch(placeOf(sessionId, readAgent(location.search))),
-    );
+    history.replaceState(sessionId, '', placeSearch({ sessionId, agent }));
   }
   return location.search;
 }
@@ -32,16 +35,19 @@ export function usePlace(): Places {
   const place = useMemo(() => readPlace(search), [search]);
   const { sessionId } = place ?? {};
   const agent = readAgent(search);
-  const open = useCallback((next: string) => goTo(placeSearch(placeOf(next, agent))), [agent]);
+  const open = useCallback(
+    (next: string) => goTo(placeSearch({ sessionId: next, agent })),
+    [agent],
+  );
   const openNew = useCallback(() => {
     const made = crypto.randomUUID();
-    goTo(placeSearch(placeOf(made, agent)), { state: made });
+    goTo(placeSearch({ sessionId: made, agent }), { state: made });
   }, [agent]);
   const nameAgent = useCallback(
     (named: string) => {
       if (sessionId === undefined) return;
       const kept = { state: history.state as unknown, replace: true };
-      goTo(placeSearch(placeOf(sessionId, named)), kept);
+      goTo(placeSearch({ sessionId, agent: named }), kept);
     },
     [sessionId],
   );
@@ -49,18 +55,10 @@ export function usePlace(): Places {
   return { place, isMade, open, openNew, nameAgent };
 }
 
-/** A conversation and the agent that answers in it. */
-export interface Place {
-  sessionId: string;
-  agent?: string;
-}
-
 /** Parses a query string; returns undefined if it names no usable session. */
 export function readPlace(search: string): Place | undefined {
-  const query = new URLSearchParams(search);
-  const sessionId = query.get('session');
-  if (!isSessionId(sessionId)) return undefined;
-  return placeOf(sessionId, readAgent(search));
+  const sessionId = new URLSearchParams(search).get('session');
+  return isSessionId(sessionId) ? { sessionId, agent: readAgent(search) } : undefined;
 }
 
 /** A link may choose the agent and leave the session to the page. */
@@ -68,12 +66,8 @@ export function readAgent(search: string): string | undefined {
   return new URLSearchParams(search).get('agent') ?? undefined;
 }
 
-export function placeSearch(place: Place): string {
-  const query = new URLSearchParams({ session: place.sessionId });
-  if (place.agent !== undefined) query.set('agent', place.agent);
+export function placeSearch({ sessionId, agent }: Place): string {
+  const query = new URLSearchParams({ session: sessionId });
+  if (agent !== undefined) query.set('agent', agent);
   return `?${query.toString()}`;
-}
-
-export function placeOf(sessionId: string, agent: string | undefined): Place {
-  return agent === undefined ? { sessionId } : { sessionId, agent };
 }

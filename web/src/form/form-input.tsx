@@ -1,6 +1,5 @@
 import { type KeyboardEvent, type ReactElement, useLayoutEffect, useRef, useState } from 'react';
-import { escapeHidden, toLocalTime } from './is-shown-by.js';
-import type { NumberLimits, OneLine, Shape } from './shape.js';
+import { escapeHidden, toLocalTime, type NumberLimits, type OneLine, type Shape } from './shape.js';
 
 interface Props {
   shape: Exclude<Shape, { kind: 'group' } | { kind: 'list' }>;
@@ -231,7 +230,6 @@ function NumberInput({
         {...common}
         type="number"
         inputMode="decimal"
-        aria-label={undefined}
         min={min}
         max={max}
         step={step}

@@ -1,7 +1,7 @@
 import { Component, useId, useState, type ReactElement, type ReactNode } from 'react';
 import { FormInput } from './form-input.js';
-import { escapeHidden } from './is-shown-by.js';
-import { MOST_ITEMS, startValue, type Shape } from './shape.js';
+import { isObject, ownValue } from '../objects.js';
+import { escapeHidden, startValue, type Shape } from './shape.js';
 import { toShape } from './to-shape.js';
 
 interface FieldProps {
@@ -11,24 +11,20 @@ interface FieldProps {
   label: string;
   required: boolean;
   value: unknown;
-  /** The original value, for marking changes; absent if there was none. */
-  given?: { value: unknown } | undefined;
-  disabled: boolean;
-  onChange: (value: unknown) => void;
-}
-
-interface Props {
-  shape: Shape;
-  value: unknown;
-  /** The value that the agent asked for, for marking changes. */
+  /** The value that the agent asked for, for marking changes; absent if there was none. */
   given?: { value: unknown } | undefined;
   disabled: boolean;
   /** Receives undefined if the value was removed. */
   onChange: (value: unknown) => void;
 }
 
+type PropsOf<Kind> = Omit<FieldProps, 'shape'> & { shape: Extract<Shape, { kind: Kind }> };
+
 /** Shows a value field by field for editing. The surrounding form runs the browser's validation. */
-export function SchemaForm({ shape, ...props }: Props): ReactElement {
+export function SchemaForm({
+  shape,
+  ...props
+}: Omit<FieldProps, 'path' | 'label' | 'required'>): ReactElement {
   const common = { path: '', label: 'Value', required: true, ...props };
   return (
     <div className="input-form">
@@ -47,13 +43,11 @@ function Field(props: FieldProps): ReactElement {
   const { shape, label, path, required, value, given } = props;
   const id = useId();
   const isChanged = given !== undefined && JSON.stringify(value) !== JSON.stringify(given.value);
-  const description = shape.description;
-  const note = description !== undefined && description !== '' && (
-    <small id={`${id}-note`}>{description}</small>
-  );
+  const note = shape.description ? <small id={`${id}-note`}>{shape.description}</small> : undefined;
+  const describedBy = note && `${id}-note`;
   if (shape.kind === 'group' || shape.kind === 'list') {
     return (
-      <fieldset aria-describedby={note === false ? undefined : `${id}-note`}>
+      <fieldset aria-describedby={describedBy}>
         <legend>{label}</legend>
         {note}
         {shape.kind === 'group' ? (
@@ -71,25 +65,16 @@ function Field(props: FieldProps): ReactElement {
         {!required && <small> (optional)</small>}
       </label>
       <div className="control">
-        <FormInput
-          {...props}
-          shape={shape}
-          id={id}
-          name={path}
-          describedBy={note === false ? undefined : `${id}-note`}
-        />
+        <FormInput {...props} shape={shape} id={id} name={path} describedBy={describedBy} />
         {note}
       </div>
     </div>
   );
 }
 
-function GroupFields(
-  props: Omit<FieldProps, 'shape'> & { shape: Extract<Shape, { kind: 'group' }> },
-): ReactElement {
+function GroupFields(props: PropsOf<'group'>): ReactElement {
   const { shape, path, value, given, disabled, onChange } = props;
-  const fields = toFields(value);
-  const before = toFields(given?.value);
+  const fields = isObject(value) ? value : {};
   return (
     <>
       {shape.fields.map(({ name, label, required, shape: inner }) => (
@@ -99,13 +84,13 @@ function GroupFields(
           path={path === '' ? name : `${path}.${name}`}
           label={label}
           required={required}
-          value={ownOf(fields, name)}
-          given={given && { value: ownOf(before, name) }}
+          value={ownValue(fields, name)}
+          given={given && { value: ownValue(given.value, name) }}
           disabled={disabled}
           onChange={(next) => {
             const { [name]: _, ...others } = fields;
             // Fields keep their order, so that undoing an edit restores an equal input.
-            const isNew = ownOf(fields, name) === undefined || next === undefined;
+            const isNew = ownValue(fields, name) === undefined || next === undefined;
             const changed = isNew ? others : fields;
             onChange(next === undefined ? changed : { ...changed, [name]: next });
           }}
@@ -115,9 +100,7 @@ function GroupFields(
   );
 }
 
-function ListItems(
-  props: Omit<FieldProps, 'shape'> & { shape: Extract<Shape, { kind: 'list' }> },
-): ReactElement {
+function ListItems(props: PropsOf<'list'>): ReactElement {
   const { shape, path, label, value, disabled, onChange } = props;
   const items: unknown[] = Array.isArray(value) ? value : [];
   return (
@@ -151,28 +134,16 @@ function ListItems(
         type="button"
         className="plain add"
         data-testid={`add-${path}`}
-        disabled={disabled || items.length >= Math.min(shape.max, MOST_ITEMS)}
-        onClick={() => onChange([...items, startValue(shape.item) ?? emptyOf(shape.item)])}
+        disabled={disabled || items.length >= shape.max}
+        onClick={() => {
+          const empty = shape.item.kind === 'text' ? '' : null;
+          onChange([...items, startValue(shape.item) ?? empty]);
+        }}
       >
         Add
       </button>
     </>
   );
-}
-
-function emptyOf({ kind }: Shape): unknown {
-  return kind === 'text' ? '' : null;
-}
-
-/** Ignores inherited properties: a schema may name a field `constructor`. */
-function ownOf(fields: Record<string, unknown>, name: string): unknown {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined;
-}
-
-function toFields(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : {};
 }
 
 interface FormBoundaryProps {

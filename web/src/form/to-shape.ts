@@ -1,24 +1,19 @@
 import { toWords } from '../../../protocol/shown-call.js';
-import { hasHiddenCharacters, hasLineBreak, type TextInput } from './is-shown-by.js';
-import { fits, isWhole, MOST_ITEMS, type GroupField, type OneLine, type Shape } from './shape.js';
+import { isObject, ownValue } from '../objects.js';
+import {
+  fits,
+  hasHiddenCharacters,
+  hasLineBreak,
+  isWhole,
+  MOST_ITEMS,
+  type GroupField,
+  type OneLine,
+  type Shape,
+  type TextInput,
+} from './shape.js';
 
-/** The JSON Schema keywords that a form reads. The server checks the others in every answer. */
-interface Schema {
-  $ref?: unknown;
-  type?: unknown;
-  title?: unknown;
-  description?: unknown;
-  default?: unknown;
-  enum?: unknown;
-  const?: unknown;
-  anyOf?: unknown;
-  oneOf?: unknown;
-  properties?: unknown;
-  required?: unknown;
-  items?: unknown;
-  format?: unknown;
-  [keyword: string]: unknown;
-}
+/** The form reads some JSON Schema keywords. The server checks the others in every answer. */
+type Schema = Readonly<Record<string, unknown>>;
 
 /** A third party may write the schema, so limits keep it from hanging the page. */
 const MOST_DEPTH = 6;
@@ -106,22 +101,22 @@ function byValue(value: unknown, known: Shape | undefined, place: Place): Shape 
 const ANY = { min: 0, max: MOST_ITEMS };
 
 function toGroup(schema: Schema, value: unknown, place: Place): Shape {
-  const declared = isObject(schema.properties) ? schema.properties : {};
-  const given = isObject(value) ? value : {};
+  const { properties } = schema;
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
-  const names = [...new Set([...Object.keys(declared), ...Object.keys(given)])];
+  const parts = [properties, value].filter(isObject);
+  const names = [...new Set(parts.flatMap(Object.keys))];
   if (names.length > MOST_FIELDS) return { kind: 'json' };
   return {
     kind: 'group',
     fields: names.map((name): GroupField => {
-      const field = ownValue(declared, name);
+      const field = ownValue(properties, name);
       const own: Schema = isObject(field) ? field : {};
       const { title } = resolve(own, place.root);
       return {
         name,
         label: typeof title === 'string' && title !== '' ? title : toWords(name),
         required: required.includes(name),
-        shape: shapeOf(own, ownValue(given, name), deeper(place)),
+        shape: shapeOf(own, ownValue(value, name), deeper(place)),
       };
     }),
   };
@@ -155,7 +150,7 @@ function toNumber(schema: Schema): Shape {
   );
   const step = typeof multipleOf === 'number' && multipleOf > 0 ? multipleOf : undefined;
   const above = typeof exclusiveMinimum === 'number' ? exclusiveMinimum : undefined;
-  const smallest = step ?? (isInteger ? 1 : (unit?.step ?? undefined));
+  const smallest = step ?? (isInteger ? 1 : unit?.step);
   const min = low ?? (above !== undefined && smallest !== undefined ? above + smallest : above);
   return {
     kind: 'number',
@@ -258,7 +253,7 @@ function typeOf({ type }: Schema): unknown {
 function resolve(schema: Schema, root: unknown): Schema {
   if (typeof schema.$ref !== 'string' || !isObject(root)) return schema;
   const [, group, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(schema.$ref) ?? [];
-  const found = isObject(root[group ?? '']) && ownValue(root[group ?? ''] as Schema, name ?? '');
+  const found = ownValue(root[group ?? ''], name ?? '');
   return isObject(found) ? { ...found, ...schema, $ref: undefined } : {};
 }
 
@@ -268,14 +263,6 @@ function deeper(place: Place): Place {
 
 function isLong(value: unknown): boolean {
   return typeof value === 'string' && (value.length > LINE_CHARS || hasLineBreak(value));
-}
-
-function ownValue(object: Schema, name: string): unknown {
-  return Object.hasOwn(object, name) ? object[name] : undefined;
-}
-
-function isObject(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Browsers check patterns only up to this length; the server checks longer texts. */
@@ -336,8 +323,13 @@ function toWidest(shape: Shape, items: readonly unknown[]): unknown {
   if (shape.kind !== 'group' || items.length === 0) return undefined;
   return Object.fromEntries(
     shape.fields.map(({ name, shape: inner }) => {
-      const given = items.map((item) => ownOf(item, name));
-      return [name, toWidest(inner, given)];
+      return [
+        name,
+        toWidest(
+          inner,
+          items.map((item) => ownValue(item, name)),
+        ),
+      ];
     }),
   );
 }
@@ -346,9 +338,4 @@ function toWidest(shape: Shape, items: readonly unknown[]): unknown {
 function widestText(values: readonly unknown[]): string | undefined {
   const texts = values.filter((each) => typeof each === 'string');
   return texts.find(hasLineBreak) ?? texts.sort((a, b) => b.length - a.length)[0];
-}
-
-function ownOf(item: unknown, name: string): unknown {
-  const isObject = typeof item === 'object' && item !== null && Object.hasOwn(item, name);
-  return isObject ? (item as Record<string, unknown>)[name] : undefined;
 }
