@@ -299,7 +299,7 @@ export interface Resumption {
   approved: string[];
 }
 
-/** Payload of the `look` signal. It decides nothing, since every activity asks the record first. */
+/** Payload of `look`, a signal or an update. It decides nothing, since every activity asks the record first. */
 export interface Hint {
   /** Current state of the record, which saves the run a look at it. */
   at?: At | undefined;

@@ -67,6 +67,8 @@ export const UPDATES = {
   submitToolResult: 'submitToolResult',
   extendDeadline: 'extendDeadline',
   stop: 'stop',
+  /** The same as the signal. */
+  look: 'look',
 } as const;
 
 /** Search attributes of a run; names and types are registered at start-up. */

@@ -2,6 +2,7 @@ import {
   ActivityNotFoundError,
   WorkflowExecutionAlreadyStartedError,
   type Client,
+  type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
 import {
@@ -11,7 +12,7 @@ import {
   workflowIdOf,
 } from '../protocol/ids.js';
 import type { Hint, RunInput } from '../protocol/run.js';
-import { fairnessKeyOf, SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { fairnessKeyOf, SIGNALS, UPDATES, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { TIMES } from '../protocol/limits.js';
 import { withTimeout } from '../protocol/time.js';
 import type { RequestTracer } from '../protocol/telemetry.js';
@@ -82,13 +83,13 @@ export function createRunWorkflows(
     withinDeadline(client.connection, work, deadlineMs);
   let bareUntil = 0;
 
-  /** Signals a run. A worker that has just died may have cached the workflow. */
-  const signal = (runId: string, name: string, ...content: unknown[]): Promise<void> =>
+  /** Sends a run a message. A worker that has just died may have cached the workflow. */
+  const tell = (runId: string, send: (run: WorkflowHandle) => Promise<void>): Promise<void> =>
     call(async () => {
       const workflowId = workflowIdOf(runId);
       const died = leases && withTimeout(LOOK_MS, leases.hasDeath());
       if (await died?.catch(() => false)) await resetStickyQueue(client, { workflowId });
-      await client.workflow.getHandle(workflowId).signal(name, ...content);
+      await send(client.workflow.getHandle(workflowId));
     });
 
   async function start(input: RunInput, labels: RunLabels): Promise<void> {
@@ -142,7 +143,12 @@ export function createRunWorkflows(
     wake: async (runId, hint) => {
       const traceparent = tracer?.request();
       const told = { ...hint, ...(traceparent !== undefined && { traceparent }) };
-      await signal(runId, SIGNALS.look, told).catch(unlessClosed);
+      const signal = () => tell(runId, (run) => run.signal(SIGNALS.look, told));
+      const update = () => tell(runId, (run) => run.executeUpdate(UPDATES.look, { args: [told] }));
+      // An update reaches a worker without the two writes that a signal costs the server. But the server keeps it
+      // only once a worker has taken it.
+      const sent = hint?.at === undefined ? signal() : update().catch(signal);
+      await sent.catch(unlessClosed);
     },
     state: async (runId) => (await look(runId)).state,
     look,

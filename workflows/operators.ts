@@ -22,6 +22,7 @@ import { runRef, type Run } from './run.js';
 
 const stopSignal = defineSignal(SIGNALS.stop);
 const look = defineSignal<[(Hint | null)?]>(SIGNALS.look);
+const lookAtOnce = defineUpdate<unknown, [(Hint | null)?]>(UPDATES.look);
 const reportEnd = defineSignal(SIGNALS.reportEnd);
 const agentState = defineQuery<AgentState>(QUERIES.agentState);
 
@@ -30,13 +31,12 @@ export function listenToOperators(run: Run): void {
   setHandler(stopSignal, () => void recordStop(run, { reason: 'signalled in Temporal' }), {
     description: 'Stops the run: keeps the partial reply and settles open calls.',
   });
-  setHandler(
-    look,
-    (hint) => {
-      takeLook(run, hint);
-    },
-    { description: 'Lets the run read its record again. Harmless at any time.' },
-  );
+  const onLook = { description: 'Lets the run read its record again. Harmless at any time.' };
+  const take = (hint?: Hint | null): void => {
+    takeLook(run, hint);
+  };
+  setHandler(look, take, onLook);
+  setHandler(lookAtOnce, take, onLook);
   setHandler(
     reportEnd,
     () => {

@@ -1,5 +1,8 @@
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { formatWebhookToken } from '../../protocol/answers.js';
 import { formatApprovalId } from '../../protocol/ids.js';
+import type { At } from '../../protocol/run.js';
+import { createRunWorkflows } from '../../runs/run-workflows.js';
 import { approval, server } from '../../store/conformance/fixtures.js';
 import type { Case } from '../../store/conformance/suite.js';
 import { grow, heldCall } from '../../store/conformance/tree.js';
@@ -87,4 +90,49 @@ it('a stop of a run whose model speaks is in the mailbox of the workers, too', a
     return stops.length > 0 ? stops : undefined;
   });
   expect(renewed).toEqual([{ sessionId: session.id, runId }]);
+});
+
+describe('a wake-up', () => {
+  const at: At = { version: 3, sequence: 9, next: { do: 'model', step: 2 } };
+  const closed = new WorkflowNotFoundError('it has ended', 'run:s:1-n', undefined);
+
+  /** Wakes a run on a Temporal that fails these messages; returns the sent ones. */
+  async function wakeOn(failing: Record<string, Error>, hint?: { at: At }): Promise<unknown[]> {
+    const sent: unknown[] = [];
+    const send = async (how: string, name: string, content: unknown): Promise<void> => {
+      sent.push([how, name, content]);
+      const error = failing[how];
+      if (error !== undefined) throw error;
+    };
+    const handle = {
+      signal: (name: string, content: unknown) => send('signal', name, content),
+      executeUpdate: (name: string, { args }: { args: unknown[] }) => send('update', name, args[0]),
+    };
+    const client = {
+      options: { namespace: 'default' },
+      connection: { withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() },
+      workflow: { getHandle: () => handle },
+    };
+    await createRunWorkflows(client as unknown as Client, 'q').wake('s:1-n', hint);
+    return sent;
+  }
+
+  it('goes as an update if the next work is known, and else as a signal, which Temporal keeps', async () => {
+    expect(await wakeOn({}, { at })).toEqual([['update', 'look', { at }]]);
+    expect(await wakeOn({})).toEqual([['signal', 'look', {}]]);
+  });
+
+  it('is repeated as a signal if no worker takes the update', async () => {
+    const late = new Error('no answer in time');
+    expect(await wakeOn({ update: late }, { at })).toEqual([
+      ['update', 'look', { at }],
+      ['signal', 'look', { at }],
+    ]);
+    await expect(wakeOn({ update: late, signal: late }, { at })).rejects.toBe(late);
+  });
+
+  it('is not missed by a run that has ended', async () => {
+    await wakeOn({ update: closed, signal: closed }, { at });
+    await wakeOn({ signal: closed });
+  });
 });

@@ -184,7 +184,7 @@ describe('an operator in Temporal', () => {
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
   });
 
-  it('a signal sent by hand answers no call: only the record decides, whatever the numbers', async () => {
+  it('a look sent by hand answers no call: only the record decides, whatever the numbers', async () => {
     const run = await ask('pay');
     const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
     const before = executed.length;
@@ -200,7 +200,8 @@ describe('an operator in Temporal', () => {
       { traceparent: 'x'.repeat(2_097_100) },
     ];
     const history = async () => (await handle.fetchHistory()).events ?? [];
-    await handle.signal('look', hint(1e14, { do: 'open', step: 1, machine: ['c1'], people: [] }));
+    const unanswered = hint(1e14, { do: 'open', step: 1, machine: ['c1'], people: [] });
+    await handle.executeUpdate('look', { args: [unanswered] });
     await until('the record has refused the call', async () => {
       const isEnd = (event: HistoryEvent) => event.activityTaskCompletedEventAttributes;
       return (await history()).filter(isEnd).length >= 2;
