@@ -54,17 +54,6 @@ describe('a model that goes silent', () => {
     });
     expect(model.doStreamCalls).toHaveLength(2);
   });
-
-  it('now and then, but for less than the limit, is waited for', async () => {
-    const { begin, step, model } = await harnessOf(async function* () {
-      for (const part of says('a b c '.repeat(4))) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        yield part;
-      }
-    }, 2_000);
-    expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
-    expect(model.doStreamCalls).toHaveLength(1);
-  });
 });
 
 describe('a model that calls tools badly', () => {
@@ -155,14 +144,6 @@ describe('a package that can make no request of the conversation', () => {
 });
 
 describe('a model that says odd things', () => {
-  it('a reply of 10,000 tiny deltas is stored as one text', async () => {
-    const words = 'ab '.repeat(3_334);
-    const { begin, step, session, rows } = await harnessOf(() => says(words));
-    expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
-    expect(textIn(await session.log())).toBe(words);
-    expect(await rows(1)).toMatchObject([{ parts: [{ text: words }] }]);
-  });
-
   it.each([
     ['stop', []],
     ['length', text('So')],

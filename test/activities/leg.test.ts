@@ -113,21 +113,20 @@ describe('a leg', () => {
   });
 
   it('executes the calls of a step beside each other, at most ten at once', async () => {
-    let now = 0;
-    let most = 0;
+    const ends: (() => void)[] = [];
     const { begin, leg } = createLegHarness({
       model: fakeModel(asking(Array.from({ length: 25 }, () => 'echo'))),
-      tools: [
-        tool('echo', async () => {
-          now += 1;
-          most = Math.max(most, now);
-          await new Promise((resolve) => setTimeout(resolve, 5));
-          now -= 1;
-        }),
-      ],
+      tools: [tool('echo', () => new Promise<void>((resolve) => ends.push(resolve)))],
     });
-    const { steps } = await leg(await begin());
-    expect(most).toBe(10);
+    const running = leg(await begin());
+    for (const most of [10, 20, 25]) {
+      while (ends.length < most) await new Promise(setImmediate);
+      // Another one would begin now, beside those that are at work.
+      for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
+      expect(ends).toHaveLength(most);
+      for (const end of ends.slice(most - 10)) end();
+    }
+    const { steps } = await running;
     expect(steps[0]).toMatchObject({ more: 15 });
     expect(steps[0]?.calls).toHaveLength(10);
   });

@@ -70,6 +70,27 @@ it('a model is not silent while its reply waits for what is called with its part
   }
 });
 
+it('a model that is silent now and then, but for less than the limit, is waited for', async () => {
+  jest.useFakeTimers();
+  try {
+    let spoken = 0;
+    const hesitant = fakeModel(async function* () {
+      for (const part of parts.says('Hm.')) {
+        await new Promise((resolve) => setTimeout(resolve, 900));
+        spoken += 1;
+        yield part;
+      }
+    });
+    const call = { model: hesitant, options: { prompt: [] } } as unknown as ModelCall;
+    const asked = createCallModel({ store: {} as never })(requestOf({ call }));
+    await jest.advanceTimersByTimeAsync(900 * parts.says('Hm.').length);
+    expect(await asked).not.toHaveProperty('failure');
+    expect(spoken).toBe(parts.says('Hm.').length);
+  } finally {
+    jest.useRealTimers();
+  }
+});
+
 it('a model is read no faster than the store takes its reply', async () => {
   let release: () => void = () => undefined;
   const room = new Promise<void>((resolve) => (release = resolve));

@@ -206,14 +206,6 @@ describe('bad input', () => {
     },
   );
 
-  it('a body over 16 MB is refused with 413 body_too_large', async () => {
-    const body = JSON.stringify({ agent: 'lab', messages: hello, x: 'x'.repeat(16 * 1024 * 1024) });
-    const response = await api.post('/api/chat/s1', body);
-    expect(response.status).toBe(413);
-    expect(await response.json()).toMatchObject({ code: 'body_too_large' });
-    expect(begun).toEqual([]);
-  });
-
   it('a GET of a malformed session id is refused, of an unknown one it gets 204', async () => {
     expect((await api.get('/api/chat/a%20b')).status).toBe(400);
     expect((await api.get('/api/chat/unknown')).status).toBe(204);
@@ -302,15 +294,5 @@ describe('unusual input', () => {
     expect(response.status).toBe(409);
     expect(await response.json()).toMatchObject({ code: 'message_conflict' });
     expect(response.headers.get('x-run-id')).toMatch(/^four:1-/);
-  });
-
-  it('a message for another agent than the session’s is refused', async () => {
-    await (await api.post('/api/chat/five', { messages: hello })).text();
-    const response = await api.post('/api/chat/five', {
-      agent: 'support',
-      messages: [say('u2', 'hi')],
-    });
-    expect(response.status).toBe(409);
-    expect(await response.json()).toMatchObject({ code: 'agent_mismatch' });
   });
 });

@@ -45,23 +45,6 @@ it('a message that comes along with the answer waits for the rest of the reply',
   expect(product.chargesOf(`${sessionId}:`)).toEqual({ c1: 1 });
 });
 
-it('a regenerate request with a message that never arrived answers it', async () => {
-  const { url } = product;
-  const sessionId = newSessionId();
-  const script = toScript({ say: 'Here.' });
-  const unsent = {
-    id: 'u-unsent',
-    role: 'user' as const,
-    parts: [{ type: 'text' as const, ...script }],
-  };
-  const client = openChat(CLIENT_7, { url, sessionId, messages: [unsent] });
-  await client.chat.regenerate();
-  await untilRests(client, url);
-  expect(client.errors).toEqual([]);
-  expect(client.reply()).toBe('Here.');
-  await expectStoredAsShown(client, url, sessionId);
-});
-
 it('the agent answers an edited older message, and forgets all that followed it', async () => {
   const { url } = product;
   const sessionId = newSessionId();

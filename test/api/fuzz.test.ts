@@ -27,7 +27,7 @@ const product = useLocalProduct({
 });
 const seed = Number(process.env['FUZZ_SEED'] ?? 20_260_101);
 const runs = Number(process.env['FUZZ_RUNS'] ?? 200);
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 interface Answer {
   status: number;

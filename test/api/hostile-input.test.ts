@@ -74,13 +74,6 @@ describe('messages', () => {
     await expectAnswered(await post(lone, user('u1', text('a\ud800b'))));
     expect(await read(lone)).toHaveLength(2);
   });
-
-  it('whole characters stay as they are, escaped or not', async () => {
-    const id = newSessionId();
-    const body = '{"messages":[{"id":"u1","role":"user","content":"\\ud83d\\ude00 😀 \\\\ud83d"}]}';
-    await expectAnswered(await send(`chat/${id}`, body));
-    expect((await read(id))[0]?.parts).toEqual([text('😀 😀 \\ud83d')]);
-  });
 });
 
 describe('answers', () => {

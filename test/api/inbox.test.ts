@@ -197,12 +197,6 @@ describe('GET /api/conversations', () => {
     await session.answer(runId, 'c2', { output: 'here' });
     expect(await shown()).toMatchObject({ waiting: 0 });
   });
-
-  it('the list omits an erased conversation', async () => {
-    const id = await newConversation('forget me', 'ann');
-    await stores.store.sessions.erase(id);
-    expect(await list('ann')).toEqual({ conversations: [] });
-  });
 });
 
 describe('a person who decides', () => {

@@ -9,7 +9,7 @@ it('a port that is in use is named, and taken once it is free if there is time',
     name: 'StartupError',
     message: `Cannot listen on ${HOST}:${String(first.port)}: the port is in use.`,
   });
-  const waiting = listen(express(), first.port, HOST, 5_000);
+  const waiting = listen(express(), first.port, HOST, 60_000);
   await first.close();
   const second = await waiting;
   atEndOfFile(second.close);

@@ -87,7 +87,7 @@ function post(
   body: string | Uint8Array<ArrayBuffer>,
 ): Promise<Response> {
   const headers = { 'content-type': type, 'x-user': 'ann', accept: 'application/json' };
-  return fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) });
+  return fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(60_000) });
 }
 
 async function read(reply: Response): Promise<[number, string | undefined]> {

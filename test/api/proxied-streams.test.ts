@@ -101,15 +101,14 @@ describe.each(MAJORS)('the stock chat of %s behind such a proxy', (_, library) =
 describe.each(HOOKS)('useHelixChat on %s behind such a proxy', (_, useHelixChat) => {
   it('continues a reply that broke off at once', async () => {
     const sessionId = crypto.randomUUID();
-    const page = await openHookPage(useHelixChat, { url: proxy.url, sessionId });
+    // Silence never ends a connection here, so only what the reply says of its end can.
+    const patience = { longestSilenceMs: 2 ** 30 };
+    const page = await openHookPage(useHelixChat, { url: proxy.url, sessionId, ...patience });
     atEndOfFile(page.close);
     void page.chat.sendMessage({ text: 'go' });
     await until('it shows the first words', () => page.reply() === 'half');
-    const brokenAt = Date.now();
     await takeOver(sessionId);
     await until('it shows the new words', () => page.reply() === 'whole');
-    // Far less than what it takes to find a silent connection.
-    expect(Date.now() - brokenAt).toBeLessThan(KEEP_ALIVE_MS);
     await turns.get(sessionId)?.finish();
     await page.rests();
     expect(page.messages().map(({ role }) => role)).toEqual(['user', 'assistant']);
@@ -162,7 +161,7 @@ it("the proxy of the app that `init` writes passes on that the API's side was cu
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ messages: [say('u1', 'go')] }),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(60_000),
   });
   // Node's client takes it for an end, browsers for an error.
   const body = response.text().catch((error: unknown) => (error as Error).name);

@@ -237,21 +237,6 @@ describe('the result of a run that waits', () => {
     expect(await found?.result()).toMatchObject({ status: 'completed', text: 'all paid' });
   });
 
-  it('the result of a run that waits once more names its questions again', async () => {
-    const handle = await perform({ calls: [charge('a')] }, { calls: [charge('b')] });
-    for (const id of ['a', 'b']) {
-      expect(await handle.result()).toMatchObject({
-        status: 'suspended_client_tool',
-        suspended: { toolCallIds: [id] },
-      });
-      await handle.submitToolResult(yes(id));
-    }
-    expect(await handle.result()).toMatchObject({ status: 'completed', text: 'done' });
-    await expect(handle.submitToolResult(yes('b'))).rejects.toMatchObject({
-      code: expect.stringMatching(/already_completed|not_pending/) as unknown,
-    });
-  });
-
   it('the result has the questions as in the snapshot, and a program answers them with no more', async () => {
     const handle = await perform(
       { calls: [charge('c1', 5), charge('c2', 9), { tool: 'locate', id: 'l1' }] },

@@ -13,7 +13,7 @@ import { createAsker } from './asker.js';
 /** Opens the activities over a store of their own; notes the runs that they wake. */
 async function open() {
   const stores = await openTestStores();
-  const { agent } = createAsker();
+  const agent = createAsker();
   const woken: string[] = [];
   const activities = createActivities({
     ...stores,

@@ -2,11 +2,6 @@ import { z } from 'zod';
 import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 
-export interface Asker {
-  agent: AgentDefinition;
-  executed: unknown[];
-}
-
 /** Calls the tools that the message names in its first step, then repeats the last result. */
 const model = fakeModel((_, { prompt }) => {
   const at = prompt.findLastIndex(
@@ -24,10 +19,9 @@ const model = fakeModel((_, { prompt }) => {
   ];
 });
 
-/** The page answers `locate`, `hurry` (300 ms) and `ask` (5 s); people approve `charge`. */
-export function createAsker(): Asker {
-  const executed: unknown[] = [];
-  const agent = defineAgent({
+/** The page answers `locate` and `hurry` (300 ms); people approve `charge`. */
+export function createAsker(): AgentDefinition {
+  return defineAgent({
     name: 'asker',
     systemPrompt: '',
     tools: [
@@ -46,24 +40,13 @@ export function createAsker(): Asker {
         deadlineMs: 300,
       }),
       defineTool({
-        name: 'ask',
-        description: 'ask',
-        inputSchema: z.object({}),
-        execute: 'client',
-        deadlineMs: 5_000,
-      }),
-      defineTool({
         name: 'charge',
         description: 'charge',
         inputSchema: z.object({ amount: z.number() }),
         requireApproval: true,
-        execute: (input) => {
-          executed.push(input);
-          return input;
-        },
+        execute: (input) => input,
       }),
     ],
     llmConfig: { model },
   });
-  return { agent, executed };
 }

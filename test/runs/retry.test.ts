@@ -74,29 +74,6 @@ describe('retry', () => {
     ]);
   });
 
-  it('retry continues from a checkpoint in the middle, with the state of that moment', async () => {
-    const id = await play();
-    const { checkpoints } = await stores.store.checkpoints.list(id);
-    const checkpointId = checkpoints.find(({ stepCount }) => stepCount === 1)?.id ?? '';
-    const resumed = await runs.executor.resume({
-      sessionId: id,
-      mode: 'from_checkpoint',
-      checkpointId,
-    });
-    if (resumed.kind !== 'resumed') throw new Error(resumed.kind);
-    expect(await runs.result(resumed.run)).toEqual({ status: 'completed', steps: 3 });
-    expect(asked.get(id)?.[3]).toEqual(asked.get(id)?.[1]);
-    expect(await stores.store.documents.load(id)).toMatchObject({ customState: { n: 2 } });
-    expect(await stores.store.sessions.rows(id, 0)).toMatchObject([
-      { role: 'user' },
-      { role: 'assistant', step: 1 },
-      { role: 'tool', toolCallId: 'call-0', output: 1 },
-      { role: 'assistant', step: 2 },
-      { role: 'tool', toolCallId: 'call-1_1', output: 2 },
-      { role: 'assistant', step: 3 },
-    ]);
-  });
-
   it('retry refuses turns and checkpoints that do not exist', async () => {
     const sessionId = runs.newSessionId();
     const { executor } = runs;

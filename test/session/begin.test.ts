@@ -4,6 +4,7 @@ import { equal, eventually, includes } from '../../store/conformance/assertions.
 import { approval, client, server, userMessage } from '../../store/conformance/fixtures.js';
 import { drive } from '../../store/conformance/session-driver.js';
 import { playTurn } from '../../store/conformance/session/played-turns.js';
+import type { NewCall } from '../../store/contract/call-record.js';
 import type { UserMessage } from '../../store/contract/runs.js';
 import { it } from './rules.js';
 
@@ -245,9 +246,13 @@ describe('begin', () => {
 });
 
 describe('a message while a person is asked', () => {
-  it('abandons open calls: each gets one row, before the new message', async ({ session }) => {
-    const { runId } = await session.asked(approval('a'), approval('b'));
+  it('abandons open and approved calls: each gets one row, before the new message', async (setup) => {
+    const { session } = setup;
+    const [a, b, c] = ['a', 'b', 'c'].map((id) => approval(id)) as [NewCall, NewCall, NewCall];
+    const { runId } = await session.asked(a, b, c, client('d'), client('e'));
     await session.decide(runId, 'a', false);
+    await session.decide(runId, 'c', true);
+    await session.answer(runId, 'd', { output: { lat: 1 } });
     includes(await session.begin({ messages: [userMessage('u2')] }), {
       kind: 'begun',
       run: { turn: 2, messageId: 'msg-3', supersededRunId: runId },
@@ -257,33 +262,14 @@ describe('a message while a person is asked', () => {
       { role: 'assistant' },
       { role: 'tool', toolCallId: 'a', denied: true },
       { role: 'tool', toolCallId: 'b', errorCode: 'client_tool_abandoned' },
-      { role: 'user' },
+      { toolCallId: 'c', errorCode: 'client_tool_abandoned', decision: { approved: true } },
+      { toolCallId: 'd', output: { lat: 1 } },
+      { toolCallId: 'e', errorCode: 'client_tool_abandoned' },
+      { role: 'user', id: 'u2' },
     ]);
     includes(await session.messages('stream_end'), [{ status: 'interrupted' }]);
     equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
-  });
-
-  it('an approved call is not executed if the others are abandoned', async ({ session }) => {
-    const { runId } = await session.asked(approval('a'), approval('b'));
-    await session.decide(runId, 'a', true);
-    await session.begin({ messages: [userMessage('u2')] });
-    includes(await session.rows(2), [
-      { toolCallId: 'a', errorCode: 'client_tool_abandoned', decision: { approved: true } },
-      { toolCallId: 'b', errorCode: 'client_tool_abandoned' },
-      { role: 'user', id: 'u2' },
-    ]);
-    equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
-  });
-
-  it('a result that a client already gave is kept', async ({ session }) => {
-    const { runId } = await session.asked(client('c'), client('d'));
-    await session.answer(runId, 'c', { output: { lat: 1 } });
-    await session.begin({ messages: [userMessage('u2')] });
-    includes(await session.rows(2), [
-      { toolCallId: 'c', output: { lat: 1 } },
-      { toolCallId: 'd', errorCode: 'client_tool_abandoned' },
-      { role: 'user', id: 'u2' },
-    ]);
+    equal(await session.start(runId, 1, 'c'), { kind: 'settled' });
   });
 });
 

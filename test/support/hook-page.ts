@@ -46,13 +46,14 @@ export interface HookPageOptions extends Pick<
   url: string;
   sessionId: string;
   isStrict?: boolean;
+  longestSilenceMs?: number;
   /** Default: the network. */
   send?: typeof globalThis.fetch;
 }
 
 export async function openHookPage(
   useHelixChat: HelixHook,
-  { url, sessionId, isStrict = false, send, ...options }: HookPageOptions,
+  { url, sessionId, isStrict = false, longestSilenceMs, send, ...options }: HookPageOptions,
 ): Promise<HookPage> {
   const requests: string[] = [];
   const leases: string[] = [];
@@ -60,6 +61,7 @@ export async function openHookPage(
     api: `${url}/api/chat`,
     body: { agent: 'lab' },
     retryDelayMs: () => 50,
+    longestSilenceMs,
     fetch: (input, init) => {
       if ((input as string).endsWith('/lease')) leases.push(input as string);
       else if (init?.cache !== 'no-store') requests.push(init?.method ?? 'GET');
@@ -84,18 +86,14 @@ export async function openHookPage(
     },
     rests: async () => {
       let rested = 0;
-      await until(
-        'the page rests',
-        async () => {
-          const before = requests.length;
-          await fetch(`${url}/healthz`).then((response) => response.arrayBuffer());
-          const { status } = hook.current;
-          const isBusy = status === 'submitted' || status === 'streaming';
-          rested = isBusy || requests.length > before ? 0 : rested + 1;
-          return rested === 3;
-        },
-        30_000,
-      );
+      await until('the page rests', async () => {
+        const before = requests.length;
+        await fetch(`${url}/healthz`).then((response) => response.arrayBuffer());
+        const { status } = hook.current;
+        const isBusy = status === 'submitted' || status === 'streaming';
+        rested = isBusy || requests.length > before ? 0 : rested + 1;
+        return rested === 3;
+      });
     },
     close: hook.unmount,
   };

@@ -1,5 +1,5 @@
 import { equal } from '../assertions.js';
-import { newMember, newOwner, newSession, runOf } from './owners.js';
+import { newMember, newSession, runOf } from './owners.js';
 import { server, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
 import type { Case, Suite } from '../suite.js';
@@ -72,28 +72,24 @@ export function usageCases({ describe, it }: Suite): void {
       equal(await setup.store.owners.usage(owner), { runs: 0, queued: 0, sessions: 0, bytes: 0 });
     });
 
-    it('what a missed fold leaves out is added by the next one', async (setup) => {
-      const owner = newOwner();
-      const session = await newSession(setup, owner);
-      await play(setup, session);
-      await session.begin({ ...owner, messages: [userMessage('u2')] });
-      await play(setup, session, { inputTokens: 1, outputTokens: 1 });
-      await setup.store.owners.fold(session.id);
-      const [sum] = await sumsOf(setup, owner);
-      equal([sum?.runs, sum?.inputTokens, sum?.costMicroUsd], [2, 11, 700]);
-    });
-
-    it('what a later run uses is added to what is counted', async (setup) => {
+    it('what a missed fold leaves out is added by the next one, as is what a later run uses', async (setup) => {
       const owner = newMember();
       const session = await newSession(setup, owner);
+      const next = async (id: string, usage?: RunUsage): Promise<void> => {
+        await session.begin({ ...owner, messages: [userMessage(id)] });
+        await play(setup, session, usage);
+      };
+      const fold = async (): Promise<unknown[]> => {
+        await setup.store.owners.fold(session.id);
+        const [sum] = await sumsOf(setup, owner);
+        const { day } = (await setup.store.usage.spent(owner)).user;
+        return [sum?.runs, sum?.inputTokens, sum?.costMicroUsd, day];
+      };
       await play(setup, session);
-      await setup.store.owners.fold(session.id);
-      await session.begin({ ...owner, messages: [userMessage('u2')] });
-      await play(setup, session);
-      await setup.store.owners.fold(session.id);
-      const [sum] = await sumsOf(setup, owner);
-      equal([sum?.runs, sum?.inputTokens], [2, 20]);
-      equal((await setup.store.usage.spent(owner)).user.day, 1400);
+      await next('u2', { inputTokens: 1, outputTokens: 1 });
+      equal(await fold(), [2, 11, 700, 700]);
+      await next('u3');
+      equal(await fold(), [3, 21, 1400, 1400]);
     });
 
     it('users of a tenant are summed up together, and other tenants are apart', async (setup) => {

@@ -97,7 +97,7 @@ function writerCases({ describe, it }: Suite): void {
         for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
         let isStored = false;
         const second = writer.write(textChunk('b')).then(() => (isStored = true));
-        await eventually('the write is stored', () => isStored, 5_000);
+        await eventually('the write is stored', () => isStored);
         await Promise.all([first, second]);
       }
     });

@@ -27,7 +27,7 @@ async function migrateSlot(
     for (;;) {
       const keys = (await redis.call('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
       if (keys.length === 0) break;
-      await redis.call('MIGRATE', '127.0.0.1', to.port, '', 0, 5_000, 'KEYS', ...keys);
+      await redis.call('MIGRATE', '127.0.0.1', to.port, '', 0, 60_000, 'KEYS', ...keys);
     }
   });
   for (const { ask } of [to, from, ...others]) {
@@ -141,7 +141,7 @@ describe('on a cluster of three nodes', () => {
   it('stores that are closed while they connect let their process end', async () => {
     const script = fileURLToPath(new URL('./open-and-close.mjs', import.meta.url));
     // `execFile` rejects if the process has to be killed.
-    await promisify(execFile)(process.execPath, [script, cluster.url], { timeout: 15_000 });
+    await promisify(execFile)(process.execPath, [script, cluster.url], { timeout: 60_000 });
   });
 
   it('a node that is killed and comes back leaves no gap and no double', async () => {

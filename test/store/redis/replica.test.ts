@@ -75,7 +75,7 @@ describe('a read-only replica', () => {
 
 /** After a refusal the API looks once for another master, which delays reads of that moment. */
 function read<T>(work: () => Promise<T>): Promise<T> {
-  return retryWhileUnavailable(work, new AbortController().signal, 5_000);
+  return retryWhileUnavailable(work, new AbortController().signal, 60_000);
 }
 
 /** Resolves when the replica has refused this many writes. */

@@ -5,9 +5,6 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { answers, closeStores, openStores, sharedRedisUrl } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
-/** Time limit for replacing a silent connection, with room for a slow machine. */
-const REPLACED_MS = 8_000;
-
 const wires: TcpProxy[] = [];
 
 afterAll(async () => {
@@ -29,7 +26,7 @@ describe('a connection whose packets vanish', () => {
       const { session, say } = await openSpeaker(await openStores(url));
       await say('before');
       wire.swallow();
-      await within(say(' after'));
+      await say(' after');
       expect(textIn(await session.log())).toBe('before after');
     },
   );
@@ -39,8 +36,8 @@ describe('a connection whose packets vanish', () => {
     const stores = await openStores(url, 'api');
     await until('all connections', () => wire.connections() === 3);
     wire.swallow();
-    await until('new ones', () => wire.connections() === 6, REPLACED_MS);
-    await until('Redis answers', () => answers(stores), REPLACED_MS);
+    await until('new ones', () => wire.connections() === 6);
+    await until('Redis answers', () => answers(stores));
   });
 
   it.concurrent('a silent connection is replaced under a follower that only listens', async () => {
@@ -51,21 +48,7 @@ describe('a connection whose packets vanish', () => {
     await until('the follower listens', () => textIn(follower.entries) === 'before');
     wire.swallow();
     await say(' after');
-    await until(
-      'the follower hears',
-      () => textIn(follower.entries) === 'before after',
-      REPLACED_MS,
-    );
+    await until('the follower hears', () => textIn(follower.entries) === 'before after');
     await follower.stop();
   });
 });
-
-async function within(work: Promise<unknown>): Promise<void> {
-  let isDone = false;
-  const done = work.then(() => {
-    isDone = true;
-  });
-  done.catch(() => undefined);
-  await until('the connection is replaced', () => isDone, REPLACED_MS);
-  await done;
-}

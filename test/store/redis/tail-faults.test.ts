@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { RedisStateStore, RedisStreamManager } from '../../../store/redis/index.js';
-import { countSubscribers, startFollower, type Follower } from '../../support/follower.js';
+import { startFollower, type Follower } from '../../support/follower.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { textIn } from '../../support/session-driver.js';
 import { openSpeaker, words } from '../../support/speaker.js';
@@ -114,35 +114,6 @@ async function followThrough({ fates, kills, joins }: Faults): Promise<void> {
 }
 
 describe('followers', () => {
-  it.each<Fate>(['cut', 'foreign'])(
-    'followers read the log at once after a message that is %s',
-    async (fate) => {
-      const subscriber = new Redis(server.url);
-      const streamManager = new RedisStreamManager(
-        redis,
-        tamperWith(subscriber, ['deliver', fate]),
-      );
-      const { session, say } = await openSpeaker({
-        store: new RedisStateStore(redis),
-        streamManager,
-      });
-      const follower = startFollower(streamManager, session.id, 0);
-      await until('it is subscribed', async () => {
-        return (await countSubscribers(redis, session.id)) > 0;
-      });
-      await say('a');
-      await until('the first came', () => follower.entries.length === 1);
-      await say('b');
-      await until(
-        'the second came, before the idle check',
-        () => follower.entries.length === 2,
-        2_500,
-      );
-      await follower.stop();
-      subscriber.disconnect();
-    },
-  );
-
   it('followers get exactly the log, whatever happens to published messages', async () => {
     await fc.assert(fc.asyncProperty(faults, followThrough), {
       numRuns: 30,
