@@ -35,6 +35,13 @@ describe('user messages (paths 1, 2, 4)', () => {
     expect(rows.filter(({ role }) => role === 'user')).toHaveLength(1);
   });
 
+  it('one that never arrived is answered when its turn is asked for again', async () => {
+    const messages = [scripted('u1', { say: 'Here.' })];
+    const again = { sessionId: 's1', messages, trigger: 'regenerate-message' };
+    const deps = { ...createScripted(), defaultAgent: 'lab' };
+    expect(await (await handleChatStream(deps, again)).text()).toContain('Here.');
+  });
+
   it('one of an older turn is not replayed into the page', async () => {
     const runtime = createScripted();
     const [first, second] = [scripted('u1', {}), scripted('u2', {})];
