@@ -197,6 +197,9 @@ describe('on a cluster of three nodes', () => {
     const [first, second, from] = cluster.nodes;
     await migrateSlot(slotOf(session.id), { from, to: added, others: [first, second] });
     await say('b');
+    // A client that does not wait may be refused while it connects to a new node.
+    const reads = () => api.store.sessions.read(session.id);
+    await until('the API reaches the new owner', () => reads().then(Boolean, () => false));
     // The API's client refuses to wait, and the node has lost the scripts again.
     await added.ask((redis) => redis.script('FLUSH'));
     expect(await drive(api, session.id).stop()).toMatchObject({ kind: 'stopping' });
