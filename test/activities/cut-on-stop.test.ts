@@ -84,7 +84,7 @@ it('only a stop of the run that an attempt works for cuts it, by message or mail
 });
 
 it('an attempt listens again after a failure, and leaves what it gets to hear after its end', async () => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+  jest.useFakeTimers();
   let tries = 0;
   let left = 0;
   let answer = (): void => undefined;

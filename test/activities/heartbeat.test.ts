@@ -7,17 +7,7 @@ import { openTestStores } from '../support/test-stores.js';
 beforeEach(() => {
   // Only the clock of the heart stands still.
   jest.useFakeTimers({
-    doNotFake: [
-      'Date',
-      'hrtime',
-      'performance',
-      'nextTick',
-      'queueMicrotask',
-      'setImmediate',
-      'clearImmediate',
-      'setTimeout',
-      'clearTimeout',
-    ],
+    doNotFake: ['Date', 'hrtime', 'performance', 'setTimeout', 'clearTimeout'],
   });
 });
 afterEach(() => {

@@ -17,7 +17,7 @@ afterEach(() => {
 
 it('an idle page learns of each change when it happens', async () => {
   // The interval passes at which a page asks again without being told.
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  jest.useFakeTimers();
   const { store, streamManager } = createMemoryStores();
   const session = drive({ store, streamManager });
   const { runId } = await session.newRun();

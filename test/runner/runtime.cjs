@@ -9,6 +9,12 @@ const CHILD_MESSAGE_END = 2;
 const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
 
+/**
+ * Never faked: products that files share work on while a file has a fake clock, and a write that
+ * waits for the end of such a turn would never be sent.
+ */
+const AT_ONCE = ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask'];
+
 const storages = [];
 
 hooks.AsyncLocalStorage = class extends hooks.AsyncLocalStorage {
@@ -70,7 +76,8 @@ module.exports = class NativeRuntime {
       fn: moduleMocker.fn.bind(moduleMocker),
       spyOn: moduleMocker.spyOn.bind(moduleMocker),
       restoreAllMocks: () => moduleMocker.restoreAllMocks(),
-      useFakeTimers: (options) => fakeTimersModern.useFakeTimers(options),
+      useFakeTimers: ({ doNotFake = [] } = {}) =>
+        fakeTimersModern.useFakeTimers({ doNotFake: [...AT_ONCE, ...doNotFake] }),
       useRealTimers: () => fakeTimersModern.useRealTimers(),
       advanceTimersByTime: (ms) => fakeTimersModern.advanceTimersByTime(ms),
       advanceTimersByTimeAsync: (ms) => fakeTimersModern.advanceTimersByTimeAsync(ms),

@@ -69,7 +69,7 @@ it('a call that must not be repeated is refused if the store does not take its n
   const held = lease.hold(workOf('a'));
   await held.registered;
   isSilent = true;
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
+  jest.useFakeTimers({ doNotFake: ['performance'] });
   try {
     const { noted } = held.becomePatient();
     await Promise.all([

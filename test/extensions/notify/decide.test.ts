@@ -176,7 +176,7 @@ it('a link is not believed about a person of whom the host says otherwise by now
       return new Promise(() => undefined);
     };
   });
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'setInterval'] });
+  jest.useFakeTimers({ doNotFake: ['setInterval'] });
   try {
     const late = follow('decide', 'application/json');
     await isAsked;
