@@ -89,6 +89,9 @@ it('an active run is stopped with a reason, forked and repeated', async () => {
   const console = await openConsole(product.url, `/console/runs/${runId}`);
   await console.at('step').first().waitFor();
   await console.click('run-stop');
+  await console.page.getByRole('button', { name: 'Cancel' }).click();
+  await console.page.locator('[data-testid=run-stop]:focus').waitFor();
+  await console.click('run-stop');
   await console.at('reason').fill('too slow');
   await console.click('confirm');
   await untilStatus(console, 'Stopped');
@@ -139,10 +142,12 @@ it('runs are filtered and stopped together; the address keeps the filter', async
   expect(new URL(console.page.url()).search).toBe('?status=waiting_approval&agent=lab');
   await untilShown(3);
   await console.at('filter-owner').fill('unknown');
-  await console.click('filter');
+  await console.page.keyboard.press('Enter');
   await console.at('empty').waitFor();
+  await console.page.locator('[data-testid=filter-owner]:focus').waitFor();
   await console.page.goBack();
   await untilShown(3);
+  expect(await console.at('filter-owner').inputValue()).toBe('');
 
   await console.click('stop-all');
   expect(await console.at('plan').textContent()).toContain('This is about 3 runs.');
@@ -183,7 +188,7 @@ it('usage is a chart and the same as a table; an agent is paused and resumed', a
 });
 
 it('every view is without barriers, and as wide as the screen, light and dark', async () => {
-  const runId = await runLab(product, [ask('echo', { value: 'x' }), ...CHARGE]);
+  const runId = await runLab(product, [ask('echo', { value: 'x'.repeat(300) }), ...CHARGE]);
   const views = [
     ['waiting', 'question'],
     ['runs', 'run-row'],
@@ -198,6 +203,10 @@ it('every view is without barriers, and as wide as the screen, light and dark', 
   for (const [view, what] of views) {
     await console.open(`/console/${view}`);
     await console.at(what).first().waitFor();
+    if (what === 'step') {
+      await console.at('open-step').first().click();
+      await console.at('tool-call').waitFor();
+    }
     expect([view, await findProblems(console.page)]).toEqual([view, []]);
   }
   await console.leave();

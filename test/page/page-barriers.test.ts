@@ -41,10 +41,11 @@ it('a new chat, an approval whose input a person changes and what was decided ha
 
 it('a failed reply says why where it ends, and the state of the agent can be read', async () => {
   const chat = await openPage(product.url);
+  const table = `| ${'wide | '.repeat(12)}\n|${'---|'.repeat(12)}\n`;
   const script = [
     ask('remember', { key: 'city', value: 'Basel' }),
     {
-      say: '# A\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n`code`',
+      say: `# A\n\n${table}\n\`code\` ${'x*_['.repeat(50)}`,
       fail: { status: 401, afterDeltas: 1 },
     },
   ];

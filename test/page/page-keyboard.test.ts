@@ -1,3 +1,4 @@
+import { findOverflow } from '../support/axe.js';
 import { toScript } from '../support/chat-client.js';
 import { openPage, type ChatPage } from '../support/page-driver.js';
 import { useLocalProduct } from '../support/local-product.js';
@@ -24,6 +25,7 @@ it('the list of conversations takes the focus, keeps it, and gives it back', asy
   await chat.at('list').focus();
   await chat.page.keyboard.press('Enter');
   await untilFocused(chat, 'side-new-chat');
+  expect(await findOverflow(chat.page)).toEqual([]);
   for (let n = 0; n < 12; n += 1) {
     await chat.page.keyboard.press('Tab');
     const isBehind = await chat.page.evaluate(

@@ -76,24 +76,3 @@ it('thoughts are folded, replies are read as Markdown, and finished calls are on
   await thought.waitFor();
   await chat.leave();
 });
-
-it('on a small screen nothing is wider, and menus have the rest', async () => {
-  const chat = await openPage(product.url);
-  const width = 320;
-  await chat.page.setViewportSize({ width, height: 700 });
-  const table = `| ${'wide | '.repeat(12)}\n|${'---|'.repeat(12)}\n`;
-  await chat.say(script({ say: `${table}\n${'x*_['.repeat(50)}` }));
-  await chat.untilStatus('ready');
-  const widest = (): Promise<number> =>
-    chat.page.evaluate<number>('document.documentElement.scrollWidth');
-  expect(await widest()).toBe(width);
-
-  await chat.click('more');
-  expect(await chat.at('inbox').isVisible()).toBe(true);
-  await chat.click('list');
-  await until('the list is open', () => chat.at('side-conversation').first().isVisible());
-  expect(await widest()).toBe(width);
-  await chat.page.keyboard.press('Escape');
-  await until('the list is closed', () => chat.at('side-conversation').first().isHidden());
-  await chat.leave();
-});

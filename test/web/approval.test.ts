@@ -2,9 +2,9 @@ import type { UIMessage } from 'ai';
 import type { Conversation } from '../../web/src/conversation.js';
 import { eventually } from './eventually.js';
 import { atRest, openConversation } from './open-conversation.js';
-import { refusal, reply, snapshot, unreachable, Wire, WireServer } from './wire-server.js';
+import { refusal, reply, said, snapshot, unreachable, Wire, WireServer } from './wire-server.js';
 
-const ASK: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Charge me' }] };
+const ASK = said('u1', 'Charge me');
 
 const asked = (id: string): UIMessage['parts'][number] => ({
   type: 'dynamic-tool',

@@ -80,6 +80,8 @@ it('of many runs only the page that is shown is read, and an act on all is about
   await untilFirst(0);
   for (const first of [25, 50]) {
     page.click('next');
+    // The next page has not arrived yet, so this click leads nowhere.
+    page.click('next');
     await untilFirst(first);
     expect(page.count('run-row')).toBe(25);
   }
@@ -177,12 +179,11 @@ it('an act is sent once, with its reason', () => {
   expect(reasons).toEqual(['why']);
 });
 
-it('a question gets an hour more', async () => {
-  const extended: number[] = [];
-  const ignore = () => Promise.resolve();
-  const asked = { toolCallId: 'c1', toolName: 'charge', kind: 'approval', input: {} } as const;
+function showQuestion(toolCallId: string, onExtend = (_byMs: number) => Promise.resolve()): void {
+  const asked = { toolCallId, toolName: 'charge', kind: 'approval', input: {} } as const;
   show(
     createElement(WaitingQuestion, {
+      key: toolCallId,
       question: { ...asked, mayDecide: true, deadline: 1, approvalId: 'a', inputHash: 'h' },
       runId: 's:1-a',
       callKey: 'k',
@@ -190,13 +191,34 @@ it('a question gets an hour more', async () => {
       isChosen: undefined,
       onChoose: () => undefined,
       onTouched: () => undefined,
-      onAnswer: ignore,
-      onExtend: (byMs) => {
-        extended.push(byMs);
-        return ignore();
-      },
+      onAnswer: () => Promise.resolve(),
+      onExtend,
     }),
   );
+}
+
+it('each question of a run says why it is asked', async () => {
+  for (const step of [1, 2]) {
+    answer = ({ url: { pathname } }) =>
+      Response.json(
+        pathname.includes('/steps/')
+          ? { prompt: '', text: `Reason ${pathname.at(-1) ?? ''}` }
+          : { steps: [{ step }] },
+      );
+    showQuestion(`c${String(step)}`);
+    const details = document.querySelector('details');
+    if (details !== null) details.open = true;
+    details?.dispatchEvent(new Event('toggle'));
+    await until('it says why', () => page.textOf('why-text')?.includes('Reason'));
+    expect(page.textOf('why-text')).toContain(`Reason ${String(step)}`);
+  }
+});
+
+it('a question gets an hour more', async () => {
+  const extended: number[] = [];
+  showQuestion('c1', async (byMs) => {
+    extended.push(byMs);
+  });
   page.click('extend');
   await until('the deadline is extended', () => extended.length > 0);
   expect(extended).toEqual([3_600_000]);

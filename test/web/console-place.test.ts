@@ -1,11 +1,13 @@
 import { createElement } from 'react';
 import { renderToStaticMarkup } from 'react-dom/server';
 import type { Role } from '../../protocol/actor.js';
+import { runUrl } from '../../web/src/api-client.js';
 import { ConsoleLink } from '../../web/src/chat-page.js';
 import { formatPlace, readPlace } from '../../web/src/console/use-place.js';
 import { toRunFilter } from '../../web/src/console/runs-view.js';
 import { formatSpan, formatWhen } from '../../web/src/format-when.js';
 import { toRange } from '../../web/src/console/usage-view.js';
+import { placeSearch, readAgent, readPlace as readChat } from '../../web/src/use-place.js';
 
 describe('places of the console', () => {
   it('the bare address shows what waits', () => {
@@ -24,6 +26,11 @@ describe('places of the console', () => {
       const { pathname, search } = new URL(formatPlace(place), 'http://x');
       expect(readPlace(pathname, search)).toEqual(place);
     }
+  });
+
+  it('a setting that is emptied leaves the address', () => {
+    const settings = { status: '', owner: 'ann' };
+    expect(formatPlace({ view: 'runs', settings })).toBe('/console/runs?owner=ann');
   });
 
   it('other addresses are no place, and none throws', () => {
@@ -79,4 +86,31 @@ describe('what the console writes', () => {
     expect(toRange({}, now)).toEqual({ since: '2026-01-31', until: '2026-03-01' });
     expect(toRange({ since: '2026-02-01', until: 'x' }, now).since).toBe('2026-02-01');
   });
+});
+
+describe('the address of a conversation', () => {
+  it.each(['lab', undefined])('with the agent %s is read as it was written', (agent) => {
+    const place = { sessionId: 'a-B_9', agent };
+    expect(readChat(placeSearch(place))).toEqual(place);
+  });
+
+  it.each(['', '?agent=lab', '?session=', '?session=a%2Fb', `?session=${'x'.repeat(129)}`])(
+    'is not "%s", which names no session',
+    (search) => expect(readChat(search)).toBeUndefined(),
+  );
+
+  it('may name only an agent', () => {
+    expect(readAgent('?agent=lab')).toBe('lab');
+    expect(readAgent('')).toBeUndefined();
+  });
+});
+
+it.each([
+  ['http://localhost:8233', 'http://localhost:8233/namespaces/default/workflows/run%3Ac%3A2-ab'],
+  ['https://ui.example/t/', 'https://ui.example/t/namespaces/default/workflows/run%3Ac%3A2-ab'],
+  [undefined, undefined],
+])('the run in the Temporal UI at %s is at %s', (temporalUi, url) => {
+  const config = { namespace: 'default', temporalUi };
+  expect(runUrl(config, 'c:2-ab')).toBe(url);
+  expect(runUrl(config, undefined)).toBeUndefined();
 });

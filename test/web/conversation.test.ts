@@ -1,9 +1,17 @@
-import type { UIMessage } from 'ai';
 import { eventually } from './eventually.js';
 import { atRest, openConversation, shown, taken } from './open-conversation.js';
-import { refusal, reply, snapshot, spoken, unreachable, Wire, WireServer } from './wire-server.js';
+import {
+  refusal,
+  reply,
+  said,
+  snapshot,
+  spoken,
+  unreachable,
+  Wire,
+  WireServer,
+} from './wire-server.js';
 
-const HELLO: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] };
+const HELLO = said('u1', 'Hello');
 
 describe('a conversation', () => {
   it('a conversation names its agent on first contact only, and reads the run from the reply', async () => {
@@ -74,11 +82,7 @@ describe('a conversation', () => {
   ])('a conversation does not take a response that %s for complete', async (_, rest, asks) => {
     const half = new Wire().send(...spoken('msg-1', 'Half', false)).sendText(rest);
     const server = new WireServer().on('POST', reply(half.end()));
-    const whole: UIMessage = {
-      id: 'msg-1',
-      role: 'assistant',
-      parts: [{ type: 'text', text: 'Half and half' }],
-    };
+    const whole = said('msg-1', 'Half and half', 'assistant');
     server.on('GET snapshot', () => Response.json(snapshot('ended', [...taken(server), whole])));
     const conversation = await openConversation(server);
     conversation.send('Hello');

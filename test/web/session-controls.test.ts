@@ -1,21 +1,10 @@
-import type { UIMessage } from 'ai';
 import type { SessionEvent } from '../../protocol/replies.js';
 import { eventually } from './eventually.js';
 import { atRest, openConversation, shown } from './open-conversation.js';
-import { refusal, reply, snapshot, spoken, Wire, WireServer } from './wire-server.js';
+import { refusal, reply, said, snapshot, spoken, Wire, WireServer } from './wire-server.js';
 
-const user = (id: string, text: string): UIMessage => ({
-  id,
-  role: 'user',
-  parts: [{ type: 'text', text }],
-});
-const agent = (id: string, text: string): UIMessage => ({
-  id,
-  role: 'assistant',
-  parts: [{ type: 'text', text }],
-});
 const taken = () => new Response(': waiting\n\n');
-const first = [user('u1', 'Hello'), agent('msg-1', 'Hi')];
+const first = [said('u1', 'Hello'), said('msg-1', 'Hi', 'assistant')];
 
 describe('a message that is sent while a reply is being written', () => {
   it('a message sent during a reply is posted beside it, and followed when its turn begins', async () => {
@@ -26,7 +15,7 @@ describe('a message that is sent while a reply is being written', () => {
       .on('POST', reply(running), taken)
       .on('GET events', reply(events))
       .on('GET queue', () => Response.json({ queue: queued('u2', 'Two') }))
-      .on('GET snapshot', reply(snapshot('active', [...first, user('u2', 'Two')], 9)))
+      .on('GET snapshot', reply(snapshot('active', [...first, said('u2', 'Two')], 9)))
       .on('GET stream', reply(next));
     const conversation = await openConversation(server);
     conversation.send('Hello');
@@ -72,7 +61,7 @@ describe('a message that is sent while a reply is being written', () => {
 });
 
 function queued(id: string, text: string) {
-  return [{ id, mode: 'queue' as const, messages: [user(id, text)], queuedAt: 0 }];
+  return [{ id, mode: 'queue' as const, messages: [said(id, text)], queuedAt: 0 }];
 }
 
 /** Returns the server's event of an active conversation. */

@@ -1,9 +1,9 @@
-import type { UIMessage } from 'ai';
 import { eventually } from './eventually.js';
 import { atRest, openConversation, shown, taken } from './open-conversation.js';
 import {
   refusal,
   reply,
+  said,
   snapshot,
   spoken,
   unreachable,
@@ -12,7 +12,7 @@ import {
   type SeenRequest,
 } from './wire-server.js';
 
-const HELLO: UIMessage = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Hello' }] };
+const HELLO = said('u1', 'Hello');
 
 describe('a message that may not have arrived', () => {
   it('a message that may not have arrived is sent again under the same id, until an unreachable or unavailable server takes it', async () => {

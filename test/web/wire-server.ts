@@ -94,6 +94,12 @@ export function refusal(status: number, code: string): Reply {
   return () => Response.json({ error: `refused: ${code}`, code }, { status });
 }
 
+export const said = (id: string, text: string, role: UIMessage['role'] = 'user'): UIMessage => ({
+  id,
+  role,
+  parts: [{ type: 'text', text }],
+});
+
 export function snapshot(
   status: Snapshot['status'],
   messages: UIMessage[],

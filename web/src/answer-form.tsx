@@ -1,4 +1,5 @@
 import type { ReactElement } from 'react';
+import { isObject, ownValue } from './objects.js';
 import { FieldList } from './field-list.js';
 import { DECLINED, ResultForm, schemaOfResult, shownOfQuestion } from './form/result-form.js';
 
@@ -18,11 +19,20 @@ export function AnswerForm(props: Props): ReactElement {
   const asked = toCustomerQuestion(toolName, input);
   if (asked !== undefined) {
     return (
-      <ChoiceList
-        asked={asked}
-        disabled={disabled}
-        onChoose={(optionId) => onAnswer({ result: { chosen: optionId } })}
-      />
+      <fieldset className="choice" disabled={disabled}>
+        <legend>{asked.question}</legend>
+        {asked.options.map(({ id, label, detail }) => (
+          <button
+            type="button"
+            key={id}
+            data-testid={`choose-${id}`}
+            onClick={() => onAnswer({ result: { chosen: id } })}
+          >
+            <strong>{label}</strong>
+            {detail !== undefined && <span>{detail}</span>}
+          </button>
+        ))}
+      </fieldset>
     );
   }
   const shown = shownOfQuestion(input);
@@ -40,27 +50,6 @@ export function AnswerForm(props: Props): ReactElement {
   );
 }
 
-interface ChoiceListProps {
-  asked: CustomerQuestion;
-  disabled: boolean;
-  onChoose: (optionId: string) => void;
-}
-
-/** Shows a question with a button for each option. */
-function ChoiceList({ asked, disabled, onChoose }: ChoiceListProps): ReactElement {
-  return (
-    <fieldset className="choice" data-testid="choice-card" disabled={disabled}>
-      <legend>{asked.question}</legend>
-      {asked.options.map(({ id, label, detail }) => (
-        <button type="button" key={id} data-testid={`choose-${id}`} onClick={() => onChoose(id)}>
-          <strong>{label}</strong>
-          {detail !== undefined && <span>{detail}</span>}
-        </button>
-      ))}
-    </fieldset>
-  );
-}
-
 /** Input of the help desk's tool `askCustomer`. */
 interface CustomerQuestion {
   question: string;
@@ -74,11 +63,9 @@ export function toCustomerQuestion(tool: string, input: unknown): CustomerQuesti
 
 /** Returns the label of the option that a call's result names. */
 export function labelOf({ options }: CustomerQuestion, output: unknown): string | undefined {
-  if (typeof output !== 'object' || output === null || !('chosen' in output)) return undefined;
-  return options.find(({ id }) => id === output.chosen)?.label;
+  return options.find(({ id }) => id === ownValue(output, 'chosen'))?.label;
 }
 
 function isQuestion(input: unknown): input is CustomerQuestion {
-  if (typeof input !== 'object' || input === null) return false;
-  return 'question' in input && 'options' in input && Array.isArray(input.options);
+  return isObject(input) && 'question' in input && Array.isArray(input['options']);
 }

@@ -1,4 +1,4 @@
-import type { FileUIPart, UIMessage } from 'ai';
+import { generateId, type FileUIPart, type UIMessage } from 'ai';
 import { parseFileUrl } from '../../protocol/ids.js';
 import type { UploadedFile } from '../../protocol/replies.js';
 import { chatUrl, Refusal, type Fetch, type PageConfig } from './api-client.js';
@@ -18,7 +18,6 @@ const UNREACHABLE = 'The server could not be reached.';
 /** Files of the message in the composer; each is uploaded as soon as it is added. */
 export class Attachments {
   readonly #deps: AttachmentsDeps;
-  #added = 0;
 
   constructor(deps: AttachmentsDeps) {
     this.#deps = deps;
@@ -55,7 +54,7 @@ export class Attachments {
     const { page } = this.#deps;
     const back = parts.flatMap((part): Attachment[] =>
       part.type === 'file' && parseFileUrl(part.url) !== undefined
-        ? [{ key: this.#newKey(), name: part.filename ?? 'File', part }]
+        ? [{ key: generateId(), name: part.filename ?? 'File', part }]
         : [],
     );
     if (back.length > 0) page.set({ attachments: [...back, ...page.get().attachments] });
@@ -63,7 +62,7 @@ export class Attachments {
 
   async #add(file: File): Promise<void> {
     const { page } = this.#deps;
-    const key = this.#newKey();
+    const key = generateId();
     const name = file.name === '' ? 'File' : file.name;
     const fault = this.#faultOf(file);
     const added: Attachment = { key, name, fault };
@@ -108,10 +107,5 @@ export class Attachments {
     if (!response.ok) throw new Refusal(response.status, await response.text());
     const { type, url: at, mediaType, filename } = (await response.json()) as UploadedFile;
     return { part: { type, url: at, mediaType, ...(filename !== undefined && { filename }) } };
-  }
-
-  #newKey(): string {
-    this.#added += 1;
-    return String(this.#added);
   }
 }

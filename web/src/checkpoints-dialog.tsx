@@ -55,7 +55,7 @@ export function CheckpointsDialog({ onClose, onOpen }: Props): ReactElement {
 
 /** Returns the step's text, or else the names of its tools. Pure. */
 function describeStep(
-  { text, toolNames = [] }: Pick<CheckpointEntry, 'text' | 'toolNames'>,
+  { text, toolNames = [] }: CheckpointEntry,
   titleOf: (tool: string) => string,
 ): string {
   if (text !== undefined) return text;

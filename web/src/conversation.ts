@@ -19,7 +19,7 @@ import {
 } from './api-client.js';
 import { Attachments } from './attachments.js';
 import { classifyFailure, describeFailure, UNAVAILABLE } from './failure.js';
-import { textOf, withSentAt } from './message-text.js';
+import { textOf } from './message-text.js';
 import { isBusy } from './page-status.js';
 import { PageStore, type PageState } from './page-store.js';
 import { SessionControls } from './session-controls.js';
@@ -122,7 +122,7 @@ export class Conversation {
     this.#begin({ draft: '' });
     if (isBusy(this.chat.status)) void this.#sayBeside(text, files);
     else {
-      const metadata = withSentAt();
+      const metadata = { sentAt: Date.now() };
       void this.chat.sendMessage({ text, metadata, ...(files.length > 0 && { files }) });
     }
   };

@@ -63,7 +63,9 @@ export function Value({ label, value }: { label: string; value: unknown }): Reac
   return (
     <div className="value">
       <small>{label}</small>
-      <pre data-testid={`tool-${label.toLowerCase().replace(/ .*/, '')}`}>{readable(value)}</pre>
+      <pre data-testid={`tool-${label.toLowerCase().replace(/ .*/, '')}`} tabIndex={0}>
+        {readable(value)}
+      </pre>
     </div>
   );
 }

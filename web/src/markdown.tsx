@@ -8,7 +8,6 @@ import {
   type FunctionComponent,
   type HTMLAttributes,
   type ReactElement,
-  type ReactNode,
 } from 'react';
 import { defaultRemarkPlugins, Streamdown, type Components, type ExtraProps } from 'streamdown';
 import { visit } from 'unist-util-visit';
@@ -50,7 +49,7 @@ const MARKDOWN_ELEMENTS: Components = {
   a: Link,
   img: ImageLink,
   table: Table,
-  pre: Pre,
+  pre: CodeBlock,
   code: bare('code'),
   inlineCode: bare('code'),
 };
@@ -83,12 +82,8 @@ function Table({ node: _node, className: _className, ...rest }: Props<'table'>):
   );
 }
 
-function Pre({ children }: Props<'pre'>): ReactElement {
-  return <CodeBlock>{children}</CodeBlock>;
-}
-
 /** A code block with a button that copies it. */
-function CodeBlock({ children }: { children: ReactNode }): ReactElement {
+function CodeBlock({ children }: Props<'pre'>): ReactElement {
   const code = useRef<HTMLPreElement>(null);
   return (
     <div className="code-block">

@@ -1,16 +1,9 @@
 import type { UIMessage } from 'ai';
-
-/** Returns a message's metadata: the time of sending, by this page's clock. Pure. */
-export function withSentAt(now = Date.now()): { sentAt: number } {
-  return { sentAt: now };
-}
+import { ownValue } from './objects.js';
 
 /** Returns the time of sending, ms since the epoch; undefined if the page did not set it. Pure. */
 export function sentAtOf({ metadata }: UIMessage): number | undefined {
-  if (typeof metadata !== 'object' || metadata === null || !('sentAt' in metadata)) {
-    return undefined;
-  }
-  const { sentAt } = metadata;
+  const sentAt = ownValue(metadata, 'sentAt');
   // Any client may have written the value, and `Date` has a limited range.
   return typeof sentAt === 'number' && !Number.isNaN(new Date(sentAt).getTime())
     ? sentAt

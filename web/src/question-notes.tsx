@@ -6,23 +6,23 @@ import { FieldList } from './field-list.js';
 export function EditedNote({ edited }: Pick<PendingQuestion, 'edited'>): ReactElement | null {
   if (edited === undefined) return null;
   return (
-    <details className="edited" data-testid="edited">
+    <details data-testid="edited">
       <summary>{edited.by ?? 'Somebody'} has changed it. The agent asked for</summary>
       <FieldList value={edited.from} />
     </details>
   );
 }
 
+interface HiddenProps {
+  messages: readonly unknown[] | undefined;
+}
+
 /** Shows messages that the model saw and the conversation hides. */
-export function HiddenNote({
-  messages = [],
-}: {
-  messages?: readonly unknown[] | undefined;
-}): ReactElement | null {
+export function HiddenNote({ messages = [] }: HiddenProps): ReactElement | null {
   if (messages.length === 0) return null;
   const count = messages.length === 1 ? '1 message' : `${String(messages.length)} messages`;
   return (
-    <details className="hidden-messages" data-testid="hidden-messages">
+    <details>
       <summary>The model saw {count} that the conversation does not show</summary>
       {messages.map((message, at) => (
         <p key={at} className="quote">

@@ -8,7 +8,6 @@ import type {
 } from '../../protocol/replies.js';
 import type { SubAgentReport } from '../../protocol/wire-events.js';
 import { ask, chatUrl, Refusal, request, withBody, type Fetch } from './api-client.js';
-import { withSentAt } from './message-text.js';
 import type { PageStore } from './page-store.js';
 
 /** A click extends a deadline by this time. */
@@ -56,7 +55,7 @@ export class SessionControls {
     const message = {
       id: generateId(),
       role: 'user' as const,
-      metadata: withSentAt(),
+      metadata: { sentAt: Date.now() },
       parts: [...files, { type: 'text', text } as const],
     };
     const { sessionId, send, page } = this.#deps;

@@ -23,13 +23,10 @@ export function decisionOf(
   const { approval, toolCallId } = part;
   if (approval?.approved === undefined) return undefined;
   const { approved, reason } = approval;
-  return { ...decided[toolCallId], approved, reason, changed: changedInput() };
-
-  /** The server adds the recorded input to the part. Until that is read, this page's own edit counts. */
-  function changedInput(): ShownDecision['changed'] {
-    if (approval !== undefined && 'input' in approval) return { input: approval.input };
-    return toolCallId in changed ? { input: changed[toolCallId] } : undefined;
-  }
+  // The server adds the recorded input to the part. Until that is read, this page's own edit counts.
+  const own = toolCallId in changed ? { input: changed[toolCallId] } : undefined;
+  const edit = 'input' in approval ? { input: approval.input } : own;
+  return { ...decided[toolCallId], approved, reason, changed: edit };
 }
 
 /** Describes a decision in one line: the result, the decider, the time, the reason. Pure. */
@@ -38,14 +35,11 @@ export function describeDecision(
   now?: number,
 ): string {
   const what = approved ? 'Approved' : 'Denied';
-  const who = automatic === true ? ' without a person' : isNamed(by) ? ` by ${by}` : '';
+  // A server without accounts knows people by one name.
+  const isNamed = by !== undefined && by !== '' && by !== ANONYMOUS;
+  const who = automatic === true ? ' without a person' : isNamed ? ` by ${by}` : '';
   const when = at === undefined ? '' : `, ${formatWhen(at, now)}`;
   const how = approved && changed !== undefined ? ', with changes' : '';
   const why = reason === undefined || reason === '' ? '.' : `: ${reason}`;
   return `${what}${who}${when}${how}${why}`;
-}
-
-/** Returns false for the anonymous user of a server without accounts. */
-function isNamed(by: string | undefined): by is string {
-  return by !== undefined && by !== '' && by !== ANONYMOUS;
 }

@@ -66,16 +66,27 @@ export function SideBar(props: Props): ReactElement {
         <p>{search === '' ? 'No conversations yet.' : 'Nothing found.'}</p>
       )}
       <ul>
-        {conversations?.map((conversation) => (
-          <li key={conversation.sessionId}>
-            <Entry
-              conversation={conversation}
-              isCurrent={conversation.sessionId === current}
-              onOpen={(sessionId) => {
+        {conversations?.map(({ sessionId, title, updatedAt, waiting }) => (
+          <li key={sessionId}>
+            <button
+              type="button"
+              className="plain"
+              data-testid="side-conversation"
+              data-conversation={sessionId}
+              aria-current={sessionId === current ? 'page' : undefined}
+              onClick={() => {
                 close();
                 onOpen(sessionId);
               }}
-            />
+            >
+              <span className="side-title">{title === '' ? 'Untitled' : title}</span>
+              <small className="side-note">
+                {waiting > 0 && (
+                  <strong>{waiting === 1 ? '1 question' : `${String(waiting)} questions`}</strong>
+                )}
+                <time dateTime={new Date(updatedAt).toISOString()}>{formatWhen(updatedAt)}</time>
+              </small>
+            </button>
           </li>
         ))}
       </ul>
@@ -85,34 +96,6 @@ export function SideBar(props: Props): ReactElement {
         </button>
       )}
     </nav>
-  );
-}
-
-interface EntryProps {
-  conversation: ListedConversation;
-  isCurrent: boolean;
-  onOpen: (sessionId: string) => void;
-}
-
-function Entry({ conversation, isCurrent, onOpen }: EntryProps): ReactElement {
-  const { sessionId, title, updatedAt, waiting } = conversation;
-  return (
-    <button
-      type="button"
-      className="plain"
-      data-testid="side-conversation"
-      data-conversation={sessionId}
-      aria-current={isCurrent ? 'page' : undefined}
-      onClick={() => onOpen(sessionId)}
-    >
-      <span className="side-title">{title === '' ? 'Untitled' : title}</span>
-      <small className="side-note">
-        {waiting > 0 && (
-          <strong>{waiting === 1 ? '1 question' : `${String(waiting)} questions`}</strong>
-        )}
-        <time dateTime={new Date(updatedAt).toISOString()}>{formatWhen(updatedAt)}</time>
-      </small>
-    </button>
   );
 }
 

@@ -15,14 +15,13 @@ const LOADING = {
   failed: 'It could not be loaded. Close and open this to try again.',
 } as const;
 
-/** Shows a sub-agent's texts and calls: open while it works, folded afterwards. */
-function SubAgentReport({
-  callId,
-  isWorking,
-}: {
+interface ReportProps {
   callId: string;
   isWorking: boolean;
-}): ReactElement | null {
+}
+
+/** Shows a sub-agent's texts and calls: open while it works, folded afterwards. */
+function SubAgentReport({ callId, isWorking }: ReportProps): ReactElement | null {
   const { reports } = useCurrentConversation();
   const items = useSyncExternalStore(reports.subscribe, () => reports.of(callId));
   const [loading, setLoading] = useState<keyof typeof LOADING>('idle');

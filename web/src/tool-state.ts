@@ -23,25 +23,24 @@ export function toolCardState(part: ToolPart): ToolCardState {
   }
 }
 
+/** Returns the open question about a call whose part does not show that it waits for a person. */
+function questionOf(
+  part: ToolPart,
+  pending: readonly PendingQuestion[],
+): PendingQuestion | undefined {
+  if (part.state !== 'input-available') return undefined;
+  return pending.find(({ toolCallId }) => toolCallId === part.toolCallId);
+}
+
 /** Returns true for client tools' calls, by the server's list; approved calls look the same otherwise. */
 export function isPageCall(part: ToolPart, pending: readonly PendingQuestion[]): boolean {
-  return (
-    part.state === 'input-available' &&
-    pending.some(
-      ({ kind, toolCallId, mayDecide }) =>
-        kind === 'client' && mayDecide !== false && toolCallId === part.toolCallId,
-    )
-  );
+  const question = questionOf(part, pending);
+  return question?.kind === 'client' && question.mayDecide !== false;
 }
 
 /** Returns true if the call waits for a person other than the reader. */
 export function waitsForColleague(part: ToolPart, pending: readonly PendingQuestion[]): boolean {
-  return (
-    part.state === 'input-available' &&
-    pending.some(
-      ({ toolCallId, mayDecide }) => mayDecide === false && toolCallId === part.toolCallId,
-    )
-  );
+  return questionOf(part, pending)?.mayDecide === false;
 }
 
 /** Returns the question about a call that a colleague has edited, if the reader may decide it. */
@@ -49,11 +48,8 @@ export function findChanged(
   part: ToolPart,
   pending: readonly PendingQuestion[],
 ): PendingQuestion | undefined {
-  if (part.state !== 'input-available') return undefined;
-  return pending.find(
-    ({ toolCallId, edited, mayDecide }) =>
-      edited !== undefined && mayDecide !== false && toolCallId === part.toolCallId,
-  );
+  const question = questionOf(part, pending);
+  return question?.edited !== undefined && question.mayDecide !== false ? question : undefined;
 }
 
 /** Returns text as it is and other values as indented JSON. */

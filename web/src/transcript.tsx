@@ -7,7 +7,6 @@ import {
   useState,
   type ReactElement,
   type ReactNode,
-  type RefObject,
   memo,
 } from 'react';
 import { CopyButton } from './copy-button.js';
@@ -81,21 +80,14 @@ export function Transcript(props: Props): ReactElement {
 
 const NEAR_PX = 48;
 
-interface StickToEnd {
-  box: RefObject<HTMLElement | null>;
-  /** True if the reader has scrolled away from the end. */
-  away: boolean;
-  onScroll: () => void;
-  toEnd: () => void;
-}
-
 /** Follows the end of the growing content until the reader scrolls up, and again from the end on. */
-function useStickToEnd(content: unknown): StickToEnd {
+function useStickToEnd(content: unknown) {
   const box = useRef<HTMLElement>(null);
   /** Scroll position that the reader chose. */
   const wanted = useRef(0);
   /** Scroll position that the page set, to tell its own scrolling from the reader's. */
   const placed = useRef(0);
+  /** True if the reader has scrolled away from the end. */
   const [away, setAway] = useState(false);
 
   const settle = useCallback(() => {

@@ -41,9 +41,7 @@ export function AuditTrail(): ReactElement {
       </div>
       <ProblemNote error={trail.error} what="The audit trail" />
       {trail.data?.requests?.map((request) => (
-        <p key={`${request.action} ${request.subject} ${request.by}`} data-testid="audit-request">
-          {describeRequest(request)}
-        </p>
+        <p key={`${request.action} ${request.subject} ${request.by}`}>{describeRequest(request)}</p>
       ))}
       {trail.data !== undefined && entries.length === 0 && <p>There are no such entries.</p>}
       {entries.length > 0 && (
@@ -100,9 +98,7 @@ function AuditCheck(): ReactElement {
         type="button"
         data-testid="check-audit"
         disabled={check.isFetching}
-        onClick={() => {
-          void check.refetch();
-        }}
+        onClick={() => void check.refetch()}
       >
         Check the chain
       </button>
@@ -116,11 +112,9 @@ function AuditCheck(): ReactElement {
   );
 }
 
-/** Pure. */
 function describeVerdict({ ok, entries, fault }: AuditVerdictReply): string {
   if (ok) return `All ${String(entries)} entries are as they were written.`;
-  if (fault === undefined) return 'The chain is broken.';
-  return describeFault(fault);
+  return fault === undefined ? 'The chain is broken.' : describeFault(fault);
 }
 
 const AUDIT_WORDS: Record<AuditEntryReply['action'], string> = {

@@ -32,7 +32,8 @@ async function send<Reply>(path: string, init: RequestInit): Promise<Reply> {
   return ask<Reply>(fetch, `/api${path}`, { ...init, headers });
 }
 
-function toSearch(query: Query): string {
+/** Returns a query string without the empty values. */
+export function toSearch(query: Query): string {
   const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === '' ? [] : [[name, String(value)]],
   );

@@ -14,14 +14,6 @@ const RunView = lazyView(async () => (await import('./run-view.js')).RunView);
 const RunsView = lazyView(async () => (await import('./runs-view.js')).RunsView);
 const UsageView = lazyView(async () => (await import('./usage-view.js')).UsageView);
 
-const TITLES: Record<View, string> = {
-  waiting: 'Waiting',
-  runs: 'Runs',
-  usage: 'Usage',
-  agents: 'Agents',
-  audit: 'Audit',
-};
-
 /** Shows a tenant's runs and open questions to its staff. */
 export function Console(): ReactElement {
   const place = usePlace();
@@ -50,13 +42,13 @@ export function Console(): ReactElement {
         <span className="brand">helix console</span>
         <a href="/">Chat</a>
         <nav aria-label="Views">
-          {VIEWS.map((view) => (
+          {(Object.keys(VIEWS) as View[]).map((view) => (
             <Link
               key={view}
               href={formatPlace({ view })}
               aria-current={place?.view === view ? 'page' : undefined}
             >
-              {TITLES[view]}
+              {VIEWS[view]}
             </Link>
           ))}
         </nav>
@@ -90,5 +82,5 @@ function Shown({ place, config }: { place: Place; config: PageConfig }): ReactEl
 }
 
 function titleOf({ view, item }: Place): string {
-  return view === 'runs' && item !== undefined ? `Run ${item}` : TITLES[view];
+  return view === 'runs' && item !== undefined ? `Run ${item}` : VIEWS[view];
 }

@@ -211,6 +211,7 @@ function RunFilters({ settings, agents, onChange }: FiltersProps): ReactElement 
   const shown: RunSettings = typed.key === key ? { ...settings, ...typed.texts } : settings;
   const apply = (): void => {
     const { owner = '', query = '' } = shown;
+    setTyped({ key, texts: {} });
     onChange({ owner: owner.trim(), query: query.trim() });
   };
   const choice = (name: string, label: string, options: readonly (readonly [string, string])[]) => (

@@ -100,15 +100,8 @@ export function UsageView({ place }: { place: Place }): ReactElement {
       )}
       {rows.length > 0 && (
         <>
-          <UsageChart
-            title={`${MEASURES[measure].label} by ${GROUPS[by].toLowerCase()}`}
-            bars={rows.map((row) => ({
-              label: groupLabel(row[by]),
-              value: MEASURES[measure].of(row),
-            }))}
-            format={MEASURES[measure].format}
-          />
-          <UsageTable rows={rows} by={by} heading={GROUPS[by]} />
+          <UsageChart rows={rows} by={by} measure={measure} />
+          <UsageTable rows={rows} by={by} />
         </>
       )}
     </>
@@ -118,33 +111,33 @@ export function UsageView({ place }: { place: Place }): ReactElement {
 /** The chart shows at most this many groups; the table has all of them. */
 const MOST = 40;
 
-interface Props {
-  title: string;
-  bars: readonly { label: string; value: number }[];
-  format: (value: number) => string;
+interface TableProps {
+  rows: readonly UsageRow[];
+  by: Group;
 }
 
 /** Horizontal bars with labelled values, readable without judging length or colour. */
-function UsageChart({ title, bars, format }: Props): ReactElement {
-  const shown = bars.slice(0, MOST);
-  const most = Math.max(...shown.map(({ value }) => value), 0);
+function UsageChart({ rows, by, measure }: TableProps & { measure: Measure }): ReactElement {
+  const { label: name, of, format } = MEASURES[measure];
+  const shown = rows.slice(0, MOST);
+  const most = Math.max(...shown.map(of), 0);
   return (
     <figure className="chart" data-testid="chart">
       <figcaption>
-        {title}
-        {bars.length > MOST && `, the first ${String(MOST)} of ${String(bars.length)}`}
+        {name} by {GROUPS[by].toLowerCase()}
+        {rows.length > MOST && `, the first ${String(MOST)} of ${String(rows.length)}`}
       </figcaption>
       <ul>
-        {shown.map(({ label, value }) => (
-          <li key={label} data-testid="chart-bar">
-            <span>{label}</span>
+        {shown.map((row) => (
+          <li key={row[by] ?? ''} data-testid="chart-bar">
+            <span>{groupLabel(row[by])}</span>
             <span className="track" aria-hidden="true">
               <span
                 className="bar"
-                style={{ width: `${String(most === 0 ? 0 : (100 * value) / most)}%` }}
+                style={{ width: `${String(most === 0 ? 0 : (100 * of(row)) / most)}%` }}
               />
             </span>
-            <span className="chart-value">{format(value)}</span>
+            <span className="chart-value">{format(of(row))}</span>
           </li>
         ))}
       </ul>
@@ -152,13 +145,7 @@ function UsageChart({ title, bars, format }: Props): ReactElement {
   );
 }
 
-interface UsageTableProps {
-  rows: readonly UsageRow[];
-  by: 'day' | 'agent' | 'owner' | 'model';
-  heading: string;
-}
-
-function UsageTable({ rows, by, heading }: UsageTableProps): ReactElement {
+function UsageTable({ rows, by }: TableProps): ReactElement {
   const sum = (of: (row: UsageRow) => number): number =>
     rows.reduce((total, row) => total + of(row), 0);
   const cells = (of: (value: (row: UsageRow) => number) => number): ReactElement => (
@@ -173,7 +160,7 @@ function UsageTable({ rows, by, heading }: UsageTableProps): ReactElement {
     <Rows
       caption="Usage of ended runs; days are UTC"
       testId="usage-table"
-      columns={[heading, 'Runs', 'Tokens in', 'Tokens out', 'Cost']}
+      columns={[GROUPS[by], 'Runs', 'Tokens in', 'Tokens out', 'Cost']}
     >
       <tbody>
         {rows.map((row) => (

@@ -6,10 +6,17 @@ import {
   type ReactElement,
 } from 'react';
 import { goTo, useAddress } from '../address.js';
+import { toSearch } from './console-api.js';
 
-/** The console's views, named by the first part of their address. */
-export const VIEWS = ['waiting', 'runs', 'usage', 'agents', 'audit'] as const;
-export type View = (typeof VIEWS)[number];
+/** Titles of the console's views, by the first part of their address. */
+export const VIEWS = {
+  waiting: 'Waiting',
+  runs: 'Runs',
+  usage: 'Usage',
+  agents: 'Agents',
+  audit: 'Audit',
+} as const;
+export type View = keyof typeof VIEWS;
 
 /** A view, one item of it, and the view's settings, as an address names them. */
 export interface Place {
@@ -28,9 +35,10 @@ export function readPlace(path: string, search: string): Place | undefined {
     .slice(BASE.length + 1)
     .split('/')
     .map(decode);
-  const view = name === '' ? 'waiting' : VIEWS.find((known) => known === name);
+  const view = (name === '' ? 'waiting' : name) as View;
   const hasItems = view === 'waiting' || view === 'runs';
-  if (view === undefined || rest.length > 0 || (item !== undefined && !hasItems)) return undefined;
+  if (!Object.hasOwn(VIEWS, view) || rest.length > 0) return undefined;
+  if (item !== undefined && !hasItems) return undefined;
   const settings = Object.fromEntries(new URLSearchParams(search));
   return { view, settings, ...(item !== undefined && item !== '' && { item }) };
 }
@@ -40,10 +48,8 @@ export function formatPlace({
   item,
   settings = {},
 }: Partial<Place> & { view: View }): string {
-  const set = Object.entries(settings).filter(([, value]) => value !== '');
-  const search = set.length === 0 ? '' : `?${new URLSearchParams(set).toString()}`;
   const path = item === undefined ? '' : `/${encodeURIComponent(item)}`;
-  return `${BASE}/${view}${path}${search}`;
+  return `${BASE}/${view}${path}${toSearch(settings)}`;
 }
 
 function decode(part: string): string {
