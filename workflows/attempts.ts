@@ -20,17 +20,21 @@ const EAGER = { scheduleToStartTimeout: '1s' } as const;
  * Schedules an activity, and again for as long as its attempt is lost. Redis counts attempts and
  * decides which may be repeated.
  */
-export async function untilKept<Outcome extends object>(
+export async function untilKept<Outcome extends { at: unknown }>(
   { hasLeases }: Pick<RunInput, 'hasLeases'>,
   schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,
 ): Promise<Outcome> {
   let options: Partial<typeof LEASED> = hasLeases === true ? LEASED : {};
   let ref: LeaseRef = hasLeases === true ? { isLeased: true } : {};
   for (;;) {
-    const outcome = await schedule(options, ref);
-    if (!isLost(outcome)) return outcome;
-    const { token, number, progress, begun, moved } = outcome;
-    const blockedBy = outcome.blockedBy ?? ref.replaces?.blockedBy;
+    const outcome: Outcome | LostAttempt | null = await schedule(options, ref);
+    const { at, kind } = (outcome ?? {}) as Partial<Outcome & LostAttempt>;
+    if (at !== undefined) return outcome as Outcome;
+    // An operator completed the activity by hand. The record tells the next attempt what is left to do.
+    if (kind !== 'lost') continue;
+    const lost = outcome as LostAttempt;
+    const { token, number, progress, begun, moved } = lost;
+    const blockedBy = lost.blockedBy ?? ref.replaces?.blockedBy;
     const unbegun = (ref.replaces?.unbegun ?? 0) + (begun === false ? 1 : 0);
     // A worker that is frozen or cut off may still hold an open poll, get the next attempt and never
     // register it. So the next attempt has the short time-out of one without a lease.
@@ -46,10 +50,6 @@ export async function untilKept<Outcome extends object>(
       },
     };
   }
-}
-
-function isLost(outcome: object): outcome is LostAttempt {
-  return (outcome as Partial<LostAttempt>).kind === 'lost';
 }
 
 /**

@@ -8,11 +8,11 @@ it('an attempt that was lost is scheduled again, and names what it replaces', as
     await Promise.resolve();
     timeouts.push(heartbeatTimeout);
     asked.push(ref);
-    if (asked.length > 2) return { kind: 'settled' };
+    if (asked.length > 2) return { at: 'settled' };
     const number = asked.length;
     return { kind: 'lost', token: 10 * number, number, progress: { steps: number } };
   });
-  expect(outcome).toEqual({ kind: 'settled' });
+  expect(outcome).toEqual({ at: 'settled' });
   expect(asked).toEqual([
     { isLeased: true },
     { isLeased: true, replaces: { token: 10, number: 1, progress: { steps: 1 } } },
@@ -28,7 +28,7 @@ it('so it names how many of those that it replaces had not begun', async () => {
     await Promise.resolve();
     asked.push(ref);
     const number = asked.length;
-    if (number > 3) return { kind: 'settled' };
+    if (number > 3) return { at: 'settled' };
     return { kind: 'lost', token: number, number, ...(number !== 2 && { begun: false }) };
   });
   expect(asked.map(({ replaces }) => replaces?.unbegun)).toEqual([undefined, 1, 1, 2]);
@@ -40,7 +40,7 @@ it('what has held up a worker is known to all attempts that follow', async () =>
     await Promise.resolve();
     asked.push(ref);
     const number = asked.length;
-    if (number > 3) return { kind: 'settled' };
+    if (number > 3) return { at: 'settled' };
     return { kind: 'lost', token: number, number, ...(number === 2 && { blockedBy: 'c1' }) };
   });
   expect(asked.map(({ replaces }) => replaces?.blockedBy)).toEqual([
@@ -56,7 +56,7 @@ it('a call that found no place to start eagerly keeps the long time-out, since n
   await untilKept({ hasLeases: true }, async ({ heartbeatTimeout }, { replaces }) => {
     await Promise.resolve();
     asked.push([heartbeatTimeout, replaces?.unbegun]);
-    if (asked.length > 1) return { kind: 'settled' };
+    if (asked.length > 1) return { at: 'settled' };
     return { kind: 'lost', token: 5, number: 1, begun: false, moved: true };
   });
   expect(asked).toEqual([
@@ -69,6 +69,12 @@ it('without leases heartbeats notice a dead worker', async () => {
   await untilKept({}, async (options, ref) => {
     await Promise.resolve();
     expect([options, ref]).toEqual([{}, {}]);
-    return { kind: 'settled' };
+    return { at: 'settled' };
   });
+});
+
+it('an activity that an operator completed by hand, with any result, is scheduled again', async () => {
+  const results: unknown[] = [null, 5, { x: 1 }, { at: 'settled' }];
+  const outcome = await untilKept({}, () => Promise.resolve(results.shift() as { at: string }));
+  expect([outcome, results]).toEqual([{ at: 'settled' }, []]);
 });
