@@ -105,7 +105,7 @@ describe('helix-temporal run', () => {
     const fork = (...args: string[]) => read<OperatorForkReply>('run', 'fork', runId, ...args);
     const copy = await fork('--step', '1', '--session', 'the-fork');
     expect(copy.sessionId).toBe('the-fork');
-    expect((await helix(['run', 'watch', copy.runId, '--timeout', '20s'])).code).toBe(0);
+    expect((await helix(['run', 'watch', copy.runId, '--timeout', '100s'])).code).toBe(0);
     const steps = async (id: string) =>
       (await read<{ steps: { step: number }[] }>('run', 'describe', id)).steps.map(
         ({ step }) => step,
@@ -188,10 +188,10 @@ describe('helix-temporal run', () => {
     await helix(['run', 'stop', first]);
     const second = await rerun('retry', first);
     expect(second).not.toBe(first);
-    expect((await helix(['run', 'watch', second, '--timeout', '30s'])).code).toBe(2);
+    expect((await helix(['run', 'watch', second, '--timeout', '100s'])).code).toBe(2);
     await helix(['run', 'stop', second]);
     const third = await rerun('resume', second);
-    expect((await helix(['run', 'watch', third, '--timeout', '30s'])).code).toBe(0);
+    expect((await helix(['run', 'watch', third, '--timeout', '100s'])).code).toBe(0);
   });
 });
 

@@ -5,7 +5,7 @@ import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
 
 const APP = 'https://app.test';
-const REQUESTS = 300;
+const REQUESTS = 20;
 /** Tokens are required even with HELIX_ALLOW_UNAUTHENTICATED, which the test product always sets. */
 const product = useProduct({
   api: {

@@ -102,7 +102,7 @@ describe('helix-temporal run', () => {
     const script = [echo('c1'), echo('c2'), { say: 'the end' }];
     const runId = await runLab(product, script, undefined, 'lab-leg');
     const copy = await read<OperatorForkReply>('run', 'fork', runId, '--step', '1');
-    expect((await helix(['run', 'watch', copy.runId, '--timeout', '20s'])).code).toBe(0);
+    expect((await helix(['run', 'watch', copy.runId, '--timeout', '100s'])).code).toBe(0);
     const { steps } = await describeRun(copy.runId);
     expect(steps.map(({ step }) => step)).toEqual([2, 3]);
     const shown = await helix(['session', 'show', copy.sessionId]);

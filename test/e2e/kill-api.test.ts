@@ -100,7 +100,7 @@ describe('kill -9 of the API', () => {
   it('a stopping API cuts its readers, which find the rest on another one', async () => {
     const { url } = product;
     const { sessionId, client } = openNew();
-    const reply = client.chat.sendMessage(toScript({ say: TEXT, deltas: 200, everyMs: 20 }));
+    const reply = client.chat.sendMessage(toScript({ say: TEXT, deltas: 200, everyMs: 30 }));
     await until('some text', () => client.reply().length > 20);
     await product.stopApi();
     await reply;

@@ -136,15 +136,11 @@ async function killAt({ scenario, point, agent, isSupervised }: Row): Promise<vo
   await product.kill9Worker();
   for (const proxy of Object.values(wires)) proxy.cut();
   await startWorker(isSupervised);
-  const outcome = await until(
-    'the run ends',
-    async () => {
-      const found = await load(sessionId, agent);
-      await bringToRest(found.client);
-      return isOver(found) && load(sessionId, agent);
-    },
-    60_000,
-  );
+  const outcome = await until('the run ends', async () => {
+    const found = await load(sessionId, agent);
+    await bringToRest(found.client);
+    return isOver(found) && load(sessionId, agent);
+  });
   await calm.catch(() => undefined);
   expect(outcome.snapshot.status).toBe('ended');
   const shown = outcome.client.messages().filter(({ role }) => role === 'assistant');

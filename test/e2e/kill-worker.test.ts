@@ -24,14 +24,14 @@ import { storedCall, storedRecord } from '../support/stored-record.js';
 import { until } from '../support/until.js';
 import { callHook, untilSent, WAITS } from '../support/webhook-chat.js';
 
-const FIRST = 'The first attempt says this and dies in the middle of it. '.repeat(10);
+const FIRST = 'The first attempt says this and dies in the middle of it. '.repeat(30);
 const SECOND = 'What the second attempt says is something else.';
 /** The model's two attempts at a step say different things. */
 const changesItsMind = {
   say: SECOND,
   deltas: 10,
   everyMs: 10,
-  attempts: [{ say: FIRST, deltas: 600, everyMs: 40 }, {}],
+  attempts: [{ say: FIRST, deltas: 300, everyMs: 200 }, {}],
 };
 
 const product = useProduct();
@@ -131,7 +131,7 @@ beforeAll(async () => {
   await product.startWorker();
   for (const held of leases) {
     const isTaken = async () => (await redis.exists(held.replace(/held$/, 'work'))) === 0;
-    await until('the work is taken over long before heartbeats are missed', isTaken, 20_000);
+    await until('the work is taken over long before heartbeats are missed', isTaken, 60_000);
   }
 });
 

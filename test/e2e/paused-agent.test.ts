@@ -42,7 +42,7 @@ describe('a paused agent', () => {
     expect(metrics).toContain('helix_paused_agents{agent="lab"} 1');
     // Runs that have begun continue.
     await helix(['approval', 'approve', `${sessionOf(waiting)}::c1`]);
-    expect((await helix(['run', 'watch', waiting, '--timeout', '30s'])).code).toBe(0);
+    expect((await helix(['run', 'watch', waiting, '--timeout', '100s'])).code).toBe(0);
     // Other agents still work.
     const other = openChat(CLIENT_7, { url, sessionId: newSessionId(), agent: 'support' });
     await other.chat.sendMessage({ text: 'hello' });

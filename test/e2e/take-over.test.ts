@@ -42,8 +42,8 @@ interface Place {
   /** The way to Redis of all workers that are not given another one. */
   wire: TcpProxy;
   post: (agent: string, ...script: object[]) => Promise<{ sessionId: string; reader: SseReader }>;
-  /** Starts a reply of 400 deltas, by default of twenty seconds, which a second attempt shortens. */
-  speak: (everyMs?: number) => Promise<string>;
+  /** Starts a reply of eighty seconds, which a second attempt shortens. */
+  speak: () => Promise<string>;
   logOf: (sessionId: string) => Promise<string>;
   callOf: (sessionId: string) => Promise<string | undefined>;
   untilTakenOver: (sessionId: string) => Promise<void>;
@@ -75,8 +75,8 @@ async function openPlace(): Promise<Place> {
     fleet,
     wire,
     post,
-    speak: async (everyMs = 50) => {
-      const attempts = [{ say: FIRST, deltas: 400, everyMs }, {}];
+    speak: async () => {
+      const attempts = [{ say: FIRST, deltas: 400, everyMs: 200 }, {}];
       const { sessionId, reader } = await post('lab', { say: SECOND, deltas: 1, attempts });
       await until('the first attempt speaks', () => reader.text().includes('The first'));
       return sessionId;
@@ -151,7 +151,7 @@ describe('a worker that is killed', () => {
       const { steps = [] } = (work?.progress ?? {}) as Partial<LegOutcome>;
       return steps.length === 2 && steps[1]?.calls?.length === 1;
     });
-    speaking = await speak(200);
+    speaking = await speak();
     const successor = await fleet.start();
     before = await scrapeOf(successor);
     await dead.kill9();

@@ -152,7 +152,7 @@ describe('traces', () => {
       },
       {
         say: 'second attempt',
-        attempts: [{ say: 'the first attempt '.repeat(20), deltas: 400, everyMs: 50 }, {}],
+        attempts: [{ say: 'the first attempt '.repeat(20), deltas: 100, everyMs: 400 }, {}],
       },
     ];
     const reader = await post(sessionId, script, { traceparent: traceparent(REQUEST) }, agent);

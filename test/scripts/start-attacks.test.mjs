@@ -65,7 +65,7 @@ onLinux('npm start', () => {
     }).then((response) => response.text());
     let run;
     const asks = async () => (run = (await snapshot()).run)?.status === 'waiting_approval';
-    await expect(waitUntil(asks, { withinMs: 20_000 })).resolves.toBe(true);
+    await expect(waitUntil(asks, { withinMs: 60_000 })).resolves.toBe(true);
     return run.runId;
   }
 
@@ -130,7 +130,7 @@ onLinux('npm start', () => {
       status: 200,
     });
     const ended = async () => (await snapshot()).run?.status === 'failed';
-    await expect(waitUntil(ended, { withinMs: 30_000 })).resolves.toBe(true);
+    await expect(waitUntil(ended, { withinMs: 60_000 })).resolves.toBe(true);
   });
 });
 

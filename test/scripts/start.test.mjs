@@ -53,7 +53,7 @@ async function startWhole(env, options) {
 
 const isRunning = (pid) => startTimeOf(pid) !== undefined;
 const allGone = (pids) =>
-  waitUntil(() => !Object.values(pids).some(isRunning), { withinMs: 15_000 });
+  waitUntil(() => !Object.values(pids).some(isRunning), { withinMs: 60_000 });
 
 /** Checks the environments of processes in Linux' tables. */
 function expectKeysWhereNeeded(pids) {
@@ -102,7 +102,7 @@ describe('npm start', () => {
     for (const name of ['temporal', 'redis']) {
       process.kill(pids[name], 'SIGKILL');
       const back = () => ![undefined, pids[name]].includes(enginePid(root, name));
-      await expect(waitUntil(back, { withinMs: 15_000 })).resolves.toBe(true);
+      await expect(waitUntil(back, { withinMs: 60_000 })).resolves.toBe(true);
       pids[name] = enginePid(root, name);
     }
 

@@ -56,7 +56,7 @@ const tools = [
     description: 'Is executed by an activity of its own.',
     inputSchema,
     execute: (_, { attempt }) => attempt,
-    activity: { startToCloseTimeout: 5_000, retry: { maximumAttempts: 1 } },
+    activity: { startToCloseTimeout: 90_000, retry: { maximumAttempts: 1 } },
   }),
   defineTool({
     name: 'holdTwice',
@@ -239,7 +239,7 @@ describe.each(['usual', 'legged'])(
           startToCloseTimeout: { seconds: expect.anything() },
         },
       ]);
-      expect(Number(scheduled[0]?.startToCloseTimeout?.seconds)).toBe(5);
+      expect(Number(scheduled[0]?.startToCloseTimeout?.seconds)).toBe(90);
     });
 
     it.concurrent('is executed by the workers of its task queue', async () => {

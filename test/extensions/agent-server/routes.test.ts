@@ -207,7 +207,7 @@ describe('the agent server', () => {
 
     const started = await post('start', {
       agent: 'lab',
-      message: script({ say: 'a long reply', deltas: 12, everyMs: 100 }),
+      message: script({ say: 'a long reply', deltas: 4, everyMs: 1_000 }),
     });
     const sessionId = String(started.body['sessionId']);
     const reader = listen(sessionId, {}, '', () => {

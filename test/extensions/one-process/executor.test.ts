@@ -167,20 +167,21 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
   });
 
   it('a client tool is answered by the client, or expires with the result that its author gave', async () => {
-    const locate = defineTool({
-      name: 'locate',
-      description: 'Asks the browser.',
-      inputSchema: z.object({}),
-      execute: 'client',
-      deadlineMs: 150,
-      onExpiry: { result: 'unknown' },
-    });
-    const model = (): ReturnType<typeof fakeModel> =>
-      fakeModel(sayInTurn([...parts.call('l1', 'locate', {}), ...parts.finish('tool-calls')]));
-    const make = (name: string) =>
-      defineAgent({ name, systemPrompt: '', tools: [locate], llmConfig: { model: model() } });
+    const make = (name: string, deadlineMs: number) => {
+      const locate = defineTool({
+        name: 'locate',
+        description: 'Asks the browser.',
+        inputSchema: z.object({}),
+        execute: 'client',
+        deadlineMs,
+        onExpiry: { result: 'unknown' },
+      });
+      const model = fakeModel(sayInTurn(parts.asks(parts.call('l1', 'locate', {}))));
+      return defineAgent({ name, systemPrompt: '', tools: [locate], llmConfig: { model } });
+    };
     const stores = await openStores();
-    const executor = open({ agents: [make('answered'), make('expired')], stores });
+    const agents = [make('answered', 600_000), make('expired', 150)];
+    const executor = open({ agents, stores });
     const answered = await executor.execute('answered', 'where?');
     await answered.result();
     await answered.answer('l1', { result: 'Rome' });

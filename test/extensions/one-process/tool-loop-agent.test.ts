@@ -277,10 +277,11 @@ describe('a ToolLoopAgent of this runtime', () => {
   });
 
   it('text that is withdrawn ends the stream of the text, and the whole text comes all the same', async () => {
+    let seen = '';
     const { agent } = open(async function* (n) {
       yield* text('Once upon', 't1').slice(0, -1);
       if (n === 0) {
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await until('the text is shown', () => seen === 'Once upon');
         throw new APICallError({
           message: 'broken',
           statusCode: 503,
@@ -294,7 +295,6 @@ describe('a ToolLoopAgent of this runtime', () => {
       yield* finish();
     });
     const stream = await agent.stream({ prompt: 'a' });
-    let seen = '';
     const read = (async () => {
       for await (const piece of stream.textStream) seen += piece;
     })();

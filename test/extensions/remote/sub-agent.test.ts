@@ -18,7 +18,7 @@ import { until } from '../../support/until.js';
 const remote = useLocalProduct();
 
 const script = (...entries: object[]): object => ({ script: entries });
-const slow = script({ say: 'far away', deltas: 8, everyMs: 300 });
+const slow = script({ say: 'far away', deltas: 4, everyMs: 1_500 });
 
 interface Target {
   url?: string;

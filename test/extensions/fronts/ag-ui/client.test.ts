@@ -120,7 +120,7 @@ describe('the client of AG-UI', () => {
       role: 'user',
       content: JSON.stringify({ script }),
     });
-    const long = asks('u1', { say: 'A long answer. '.repeat(20), deltas: 100, everyMs: 50 });
+    const long = asks('u1', { say: 'A long answer. '.repeat(20), deltas: 10, everyMs: 3_000 });
     const reply = await post([long], leave.signal);
     let text = '';
     for await (const piece of reply.body ?? []) {
@@ -223,10 +223,11 @@ const hasResult = ({ messages }: HttpAgent): boolean =>
 
 /** Runs the agent and drops the connection once the client has a result. */
 async function loseAtResult(agent: HttpAgent): Promise<void> {
-  const left = run(agent, { abortController: new AbortController() }).catch(() => []);
-  await until('the client has a result', () => Promise.resolve(hasResult(agent)));
-  agent.abortRun();
-  await left;
+  const onMessagesChanged = (): void => {
+    if (hasResult(agent)) agent.abortRun();
+  };
+  const leaving = { abortController: new AbortController() };
+  await agent.runAgent(leaving, { onMessagesChanged }).catch(() => undefined);
 }
 
 const idsOf = ({ messages }: HttpAgent): string[] => messages.map(({ id }) => id);
