@@ -2,6 +2,7 @@ import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
 import type { Approvers, Role } from '../../protocol/actor.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { hashInput } from '../../protocol/shown-call.js';
+import { newSubAgent } from '../../store/conformance/tree.js';
 import { drive, newCall, userMessage } from '../support/session-driver.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
 
@@ -145,6 +146,21 @@ it('each list of what waits gives what an answer names', async () => {
   expect((await api.post('/api/agent/submit-tool-result', submit, {})).status).toBe(409);
   const named = { ...submit, approvalId: `${runId}::c1`, inputHash };
   expect((await api.post('/api/agent/submit-tool-result', named, {})).status).toBe(202);
+});
+
+it('the list of what waits has a question of a sub-agent once, and nothing younger than asked for', async () => {
+  const { stores, session } = await open('mine', { authenticate });
+  const { runId } = await session.newRun({ tenant: 'acme' });
+  const { call, child } = newSubAgent(session.id, 'd1');
+  await session.ask(runId, 1, [call]);
+  const parent = { sessionId: session.id, runId, toolCallId: 'd1' };
+  await stores.store.runs.beginChild({ child, parent, now: Date.now() });
+  await drive(stores, child.sessionId).ask(child.runId, 1, [newCall('q', 'approval')]);
+  const list = async (query: string) =>
+    ((await (await api.get(`/api/operator/waiting${query}`)).json()) as OperatorWaiting).sessions;
+  const pending = [{ toolCallId: 'q', mayDecide: true }];
+  expect(await list('')).toMatchObject([{ sessionId: 'mine', pending }]);
+  expect(await list('?olderThan=3600000')).toEqual([]);
 });
 
 it('the stream of the agent server marks what its reader may not decide', async () => {

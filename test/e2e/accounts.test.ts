@@ -1,5 +1,4 @@
-import { toStoredSessionId } from '../../ai-sdk/index.js';
-import type { Conversations, FrontendSnapshot } from '../../protocol/replies.js';
+import type { FrontendSnapshot } from '../../protocol/replies.js';
 import { SECRET, signToken } from '../support/people.js';
 import { newSessionId, useProduct } from '../support/product.js';
 import { until } from '../support/until.js';
@@ -23,33 +22,22 @@ const product = useProduct({
 });
 
 /** Returns the requests that one user makes to one session. */
-async function signIn(sub: string, sessionId: string, tenant?: string) {
-  const authorization = await signToken(sub, tenant, [], { aud: 'chat' });
+async function signIn(sub: string, sessionId: string) {
+  const authorization = await signToken(sub, undefined, [], { aud: 'chat' });
   const headers = { authorization, 'content-type': 'application/json' };
   const url = `${product.url}/api/chat/${sessionId}`;
-  const read = (path: string): Promise<Response> => fetch(url + path, { headers });
-  const send = (path: string, body: object, method = 'POST'): Promise<Response> =>
-    fetch(url + path, { method, headers, body: JSON.stringify(body) });
-  const post = (content: string, id = `u-${newSessionId()}`): Promise<Response> =>
-    send('', { message: { id, role: 'user', content } });
+  const send = (path: string, body: object): Promise<Response> =>
+    fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
   return {
-    read,
     send,
-    post,
-    say: async (...steps: object[]): Promise<string> => (await post(script(...steps))).text(),
-    snapshot: async (): Promise<FrontendSnapshot> => (await read('/snapshot')).json() as never,
-    erase: async (): Promise<number> => (await send('', {}, 'DELETE')).status,
-    /** Lists the user's conversations. */
-    listed: async (): Promise<Conversations['conversations']> => {
-      const reply = await fetch(`${product.url}/api/conversations`, { headers });
-      return ((await reply.json()) as Conversations).conversations;
-    },
+    post: (content: string): Promise<Response> =>
+      send('', { message: { id: `u-${newSessionId()}`, role: 'user', content } }),
+    snapshot: async (): Promise<FrontendSnapshot> =>
+      (await fetch(`${url}/snapshot`, { headers })).json() as never,
   };
 }
 
 const script = (...steps: object[]): string => JSON.stringify({ script: steps });
-const idsOf = (conversations: Conversations['conversations']): string[] =>
-  conversations.map(({ sessionId }) => sessionId);
 
 describe('a server with accounts, by its settings', () => {
   it('a server with accounts serves callers with a token of its audience, their own sessions only', async () => {
@@ -128,52 +116,8 @@ describe('a server with accounts, by its settings', () => {
   });
 });
 
-const charge = { calls: [{ tool: 'charge', id: 'c1', args: { amount: 5 } }] };
-
-describe('two tenants whose users choose the same id', () => {
-  it('have a conversation each, from the first message to the erasure', async () => {
-    const id = newSessionId();
-    const acme = await signIn('eve', id, 'acme');
-    const other = await signIn('eve', id, 'other');
-    expect(await acme.say(charge, { say: 'charged' })).toContain('tool-approval-request');
-    // Sharing the id reveals nothing of the other tenant's conversation.
-    expect((await other.read('/snapshot')).status).toBe(404);
-    expect(await other.say({ say: 'hello' })).toContain('[DONE]');
-    expect(await other.snapshot()).toMatchObject({ status: 'ended', pending: [] });
-    const strange = await other.send('/pending/c1', { approved: true });
-    expect(await strange.json()).toMatchObject({ code: 'not_pending' });
-
-    const paused = await acme.snapshot();
-    expect(paused).toMatchObject({ status: 'paused', pending: [{ toolCallId: 'c1' }] });
-    const answered = await acme.send('/pending/c1', { approved: true });
-    expect([answered.status, answered.headers.get('x-session-id')]).toEqual([202, id]);
-    await until('the run has ended', async () => (await acme.snapshot()).status === 'ended');
-    expect(JSON.stringify(await acme.snapshot())).toContain('"charged"');
-
-    const copy = `${id}-copy`;
-    const branch = await acme.send('/branch', { sessionId: copy });
-    expect([branch.status, await branch.json()]).toMatchObject([201, { sessionId: copy }]);
-    const stored = (await product.redis.keys('hx:{*}:root')).filter((key) => key.includes(id));
-    const ofTenant = (tenant: string, name: string): string =>
-      `hx:{${toStoredSessionId(name, tenant)}}:root`;
-    expect(stored.sort()).toEqual(
-      [ofTenant('acme', id), ofTenant('acme', copy), ofTenant('other', id)].sort(),
-    );
-
-    // A request does not wait for the list of its owner.
-    await until('the copy is listed', async () => idsOf(await acme.listed()).length === 2);
-    expect(idsOf(await acme.listed()).sort()).toEqual([id, copy]);
-    expect(idsOf(await other.listed())).toEqual([id]);
-    expect(await acme.erase()).toBe(204);
-    expect(idsOf(await acme.listed())).toEqual([copy]);
-    expect(idsOf(await other.listed())).toEqual([id]);
-    expect((await acme.read('/snapshot')).status).toBe(404);
-    expect(await other.snapshot()).toMatchObject({ status: 'ended' });
-  });
-});
-
 it('QUOTA_RUNS bounds the runs of a user, who learns why no more start', async () => {
-  const as = () => signIn('gus', newSessionId(), 'acme');
+  const as = () => signIn('gus', newSessionId());
   const hangs = script({ say: 'Hm.', hangMs: 600_000 });
   const [first, second, third] = [await as(), await as(), await as()];
   const open = [await first.post(hangs), await second.post(hangs)];

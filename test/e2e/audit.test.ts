@@ -1,13 +1,7 @@
 import type { AuditEntryReply, AuditReply } from '../../protocol/audit.js';
 import { createKeySpace } from '../../store/redis/keys.js';
-import {
-  CLIENT_7,
-  loadSnapshot,
-  openChat,
-  toScript,
-  type ChatClient,
-} from '../support/chat-client.js';
-import { openAsked } from '../support/asked-chat.js';
+import { CLIENT_7, loadSnapshot, openChat, toScript } from '../support/chat-client.js';
+import { openAsked, type AskedChat } from '../support/asked-chat.js';
 import { charge } from '../support/lab-calls.js';
 import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
@@ -53,7 +47,7 @@ describe('the audit trail', () => {
     const ask = () => openAsked(url, { calls: [charge('c1')] });
     const runOf = async (sessionId: string): Promise<string> =>
       (await loadSnapshot(url, sessionId)).run?.runId ?? '';
-    const ways: Record<string, (asked: Asked) => Promise<unknown>> = {
+    const ways: Record<string, (asked: AskedChat) => Promise<unknown>> = {
       api: ({ sessionId }) => post(`/chat/${sessionId}/pending/c1`, { approved: true }),
       cli: ({ sessionId }) => post(`/chat/${sessionId}/pending/c1`, { approved: true }, 'cli'),
       page: ({ sessionId }) => {
@@ -158,9 +152,3 @@ describe('the audit trail', () => {
     expect(await verify()).toMatchObject({ ok: false, fault: { n: entries, reason: 'changed' } });
   });
 });
-
-interface Asked {
-  sessionId: string;
-  client: ChatClient;
-  id: string;
-}

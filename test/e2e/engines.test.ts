@@ -97,7 +97,7 @@ it('Temporal away: answers and messages are kept, runs stopped and erased; what 
   await untilRests(client, url);
   expect(client.reply()).toBe('May I?done');
   await expectStoredAsShown(client, url, sessionId);
-  await until('the product is ready again', product.isReady, 30_000);
+  await until('the product is ready again', product.isReady);
   const recovered = await postMessage(url, newSessionId(), { id: 'u1', text: 'hello' });
   expect(await recovered.done).toBe('ended');
   expect(await isErased()).toBe(true);
@@ -141,15 +141,11 @@ describe('Redis', () => {
     await redisServer.restart();
 
     expect(await reader.done).toBe('broken off');
-    const lost = await until(
-      'the run is over',
-      async () => {
-        // The API replies 503 until it has found Redis again.
-        const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
-        return snapshot?.status === 'failed' && snapshot;
-      },
-      30_000,
-    );
+    const lost = await until('the run is over', async () => {
+      // The API replies 503 until it has found Redis again.
+      const snapshot = await loadSnapshot(url, sessionId).catch(() => undefined);
+      return snapshot?.status === 'failed' && snapshot;
+    });
     const entries = await redis.xrange(`hx:{${sessionId}}:stream`, '-', '+');
     const text = entries
       .map(([, fields]) => toMessage(JSON.parse(jsonOf(fields)), sessionId))
@@ -184,7 +180,7 @@ describe('Redis', () => {
     await redisServer.restart();
     const kept = await until('Redis is back', () => redis.keys('hx:*').catch(() => undefined));
     expect(kept.filter((key) => key.includes(sessionId))).toEqual([]);
-    await until('the product is ready again', product.isReady, 30_000);
+    await until('the product is ready again', product.isReady);
     const text = toScript({ say: 'Back.' }).text;
     const reader = await postMessage(url, sessionId, { id: 'u1', text });
     expect(await reader.done).toBe('ended');

@@ -31,14 +31,10 @@ const effects = (): string[] =>
 it('runs of a process that was killed are carried on by the next one, which recovers them', async () => {
   const { store } = await openTestStores();
   const first = start({ FIRST: '1' });
-  await until(
-    'both tools run, the model speaks, and a person is asked',
-    async () => {
-      const record = await store.sessions.read(`${NAME}-2`);
-      return effects().length === 3 && record?.status === 'waiting_approval';
-    },
-    30_000,
-  );
+  await until('both tools run, the model speaks, and a person is asked', async () => {
+    const record = await store.sessions.read(`${NAME}-2`);
+    return effects().length === 3 && record?.status === 'waiting_approval';
+  });
   first.kill('SIGKILL');
   await first.ended;
   const { code, stdout } = await start({}).ended;

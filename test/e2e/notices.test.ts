@@ -106,21 +106,6 @@ it.concurrent(
   },
 );
 
-it.concurrent(
-  'the link of a notice shows the question, and its form lets the run go on',
-  async () => {
-    const runId = await runLab(product, CHARGE);
-    const { data } = await hook.untilTaken(sessionOf(runId), 'approval.requested');
-    const link = new URL(String(data['decideUrl']));
-    const url = product.url + link.pathname + link.search;
-    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text();
-    expect(page).toContain('&quot;amount&quot;: 5');
-    expect(await statusOf(runId)).toBe('waiting_approval');
-    expect(await decide(link.searchParams.get('token') ?? '')).toEqual([200]);
-    await until('it has ended', async () => (await statusOf(runId)) === 'completed');
-  },
-);
-
 it.concurrent('an erased conversation leaves no workflow of its notices', async () => {
   const runId = await runLab(product, CHARGE);
   const session = sessionOf(runId);

@@ -47,12 +47,7 @@ function walkAs(
     const text = isEndless ? '' : await response.text();
     if (isEndless) await response.body?.cancel();
     const isFine = response.status < (sent.mayFail === true ? 500 : 300);
-    expect([id, response.status, isFine ? '' : text, isFine]).toEqual([
-      id,
-      response.status,
-      '',
-      true,
-    ]);
+    if (!isFine) throw new Error(`${id}: ${String(response.status)} ${text}`);
     return text;
   };
   return Object.assign(walk, { done });
@@ -70,13 +65,13 @@ async function as(
   return { authorization, 'content-type': 'application/json' };
 }
 
-const ANN = 'ann-4711@example.com';
 // Other files act as people of other tenants in the same Redis.
 const [ACME, RIVAL] = [`acme-${newSessionId()}`, `rival-${newSessionId()}`];
 const CANARY = `canary-${newSessionId()}`;
 const BEGUN_AT = new Date().toISOString();
 
-async function say(user: string, org: string, text: string, id = newSessionId()): Promise<string> {
+async function say(user: string, org: string, text: string): Promise<string> {
+  const id = newSessionId();
   const response = await fetch(`${product.url}/api/chat/${id}?agent=lab`, {
     method: 'POST',
     headers: await as(user, org),
@@ -95,85 +90,6 @@ async function ask(
 }
 
 describe('a person', () => {
-  it('a person is exported and erased by an operator of the tenant; others stay as they were', async () => {
-    const operator = await as('olga', ACME, 'operator');
-    const user = `/operator/users/${encodeURIComponent(ANN)}`;
-    const own = [await say(ANN, ACME, `${CANARY}-a`), await say(ANN, ACME, `${CANARY}-b`)];
-    const bobs = await say('bob', ACME, 'of bob');
-    const elsewhere = await say(ANN, RIVAL, 'of another tenant');
-
-    for (const headers of [await as('bob', ACME), await as('eve', ACME, 'viewer', 'approver')]) {
-      expect((await ask(user, headers, 'DELETE')).status).toBe(403);
-      expect((await ask(`${user}/export`, headers)).status).toBe(403);
-      expect((await ask('/operator/audit', headers)).status).toBe(403);
-    }
-    // The server records an operator's read of a conversation before it replies.
-    expect((await ask(`/operator/sessions/${own[0] ?? ''}`, operator)).status).toBe(200);
-    // The audit trail names the person of this act until that person is erased.
-    await fetch(`${product.url}/api/chat/${own[0] ?? ''}/retry`, {
-      method: 'POST',
-      headers: await as(ANN, ACME),
-      body: '{}',
-    });
-
-    const exported = await (await ask(`${user}/export`, operator)).text();
-    const lines = exported
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { type: string; sessionId?: string });
-    expect(
-      lines.filter(({ type }) => type === 'conversation').map(({ sessionId }) => sessionId),
-    ).toEqual(expect.arrayContaining(own));
-    expect(lines.filter(({ type }) => type === 'row').length).toBeGreaterThanOrEqual(3);
-    for (const text of [`${CANARY}-a`, `${CANARY}-b`]) expect(exported).toContain(text);
-    for (const text of ['of bob', 'of another tenant']) expect(exported).not.toContain(text);
-
-    const erased = await ask(user, operator, 'DELETE');
-    expect(erased.status).toBe(200);
-    expect(await erased.json()).toMatchObject({ complete: true, conversations: 2 });
-
-    const keys = await dumpKeys(product.redis, '*');
-    expect(JSON.stringify(keys)).not.toContain(CANARY);
-    const ofAcme = keys.filter(({ key }) => !key.includes(RIVAL));
-    const names = JSON.stringify(ofAcme.filter(({ key }) => !(key === 'hx:owners')));
-    const tagged = ofAcme.filter(({ key }) => key.includes('audit') && key.includes(ACME));
-    expect(JSON.stringify(tagged)).not.toContain(ANN);
-    expect(names).toContain('of bob');
-    expect((await ask(`/chat/${bobs}/snapshot`, await as('bob', ACME))).status).toBe(200);
-    expect((await ask(`/chat/${elsewhere}/snapshot`, await as(ANN, RIVAL))).status).toBe(200);
-    expect((await ask(`/chat/${own[0] ?? ''}/snapshot`, await as(ANN, ACME))).status).toBe(404);
-
-    const { entries } = (await (
-      await ask('/operator/audit?limit=100', operator)
-    ).json()) as AuditReply;
-    expect(entries.map(({ action }) => action).reverse()).toEqual([
-      'read',
-      'retry',
-      'export',
-      'erase',
-      'erased',
-      'erase',
-      'erased',
-      'forget',
-      'read',
-    ]);
-    const named = entries.filter(({ action }) => action === 'retry');
-    expect(named.map(({ name }) => name)).toEqual([undefined]);
-    expect(entries.findLast(({ action }) => action === 'read')).toMatchObject({
-      name: 'olga',
-      roles: ['operator'],
-      target: { sessionId: own[0] },
-    });
-    expect(await (await ask('/operator/audit/verify', operator)).json()).toMatchObject({
-      ok: true,
-    });
-    // A repeated erasure finds nothing and does no harm.
-    expect(await (await ask(user, operator, 'DELETE')).json()).toMatchObject({
-      complete: true,
-      conversations: 0,
-    });
-  });
-
   it('of a person who has used every route and is erased, nothing is left but ids in the trail', async () => {
     const canary = `mark-${newSessionId()}`;
     const zoe = `zoe-${canary}@example.com`;
@@ -322,16 +238,11 @@ describe('a person', () => {
       const left = (await find(canary)).filter((key) => !/^hx:due:|:chain$|^lab:/.test(key));
       return left.length === 0;
     });
-    const entries = JSON.stringify(
-      await product.redis.xrange(createKeySpace().audit(ACME).chain, '-', '+'),
-    );
-    expect(
-      entries.replaceAll(
-        new RegExp(`${canary}-(main|other|third|copy|completion|events|emptied|busy)`, 'g'),
-        '',
-      ),
-    ).not.toContain(canary);
-    expect(product.log()).not.toContain(zoe);
+    const ids = new RegExp(`${canary}-\\w+`, 'g');
+    const { chain } = createKeySpace().audit(ACME);
+    const entries = JSON.stringify(await product.redis.xrange(chain, '-', '+'));
+    for (const text of [entries, product.log()])
+      expect(text.replaceAll(ids, '')).not.toContain(canary);
     await until(
       'Temporal has none of it',
       async () => {
@@ -353,7 +264,7 @@ describe('a person', () => {
     const found = await run('--tenant', ACME, 'user', 'export', 'cem');
     expect(found).toMatchObject({ code: 0, stderr: '' });
     expect(found.stdout).toContain(`${CANARY}-e`);
-    const refused = await run('--tenant', RIVAL, 'user', 'export', ANN);
+    const refused = await run('--tenant', RIVAL, 'user', 'export', 'cem');
     expect(refused.code).toBe(77);
     expect(refused.stderr).toContain('You may not act on this tenant.');
     const listed = await run('session', 'show', id, '--tenant', ACME, '-o', 'json');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import { createServer } from 'node:net';
 import type { Times } from '../../protocol/limits.js';
+import { listen } from '../support/listen.js';
 import { SECRET } from '../support/people.js';
 import { startProcess } from '../support/process.js';
 import { sharedTemporal } from '../support/product.js';
@@ -48,8 +49,7 @@ const settings = (): Record<string, string> => ({
 // The processes mostly wait for servers, so they start side by side.
 describe('a process without a server that it needs', () => {
   it.concurrent.each(ROLES)('the %s names the server, and ends', async (role) => {
-    const silent = createServer();
-    const silentPort = await listen(silent);
+    const { port: silentPort } = await listen(createServer());
     // One server refuses connections and the other never answers; the roles swap them.
     const [redis, temporal] = role === 'api' ? [NOWHERE, silentPort] : [silentPort, NOWHERE];
     const cases: Case[] = [
@@ -60,17 +60,13 @@ describe('a process without a server that it needs', () => {
         env: { TEMPORAL_ADDRESS: `127.0.0.1:${String(temporal)}` },
       },
     ];
-    try {
-      await Promise.all(
-        cases.map(async ({ server, port, env }) => {
-          const ending = await runProcess(role, { ...settings(), ...env, HELIX_TIMES });
-          const setting = Object.keys(env)[0] ?? '';
-          expectSentence(ending, [`${server} at`, `127.0.0.1:${String(port)}`, setting]);
-        }),
-      );
-    } finally {
-      silent.close();
-    }
+    await Promise.all(
+      cases.map(async ({ server, port, env }) => {
+        const ending = await runProcess(role, { ...settings(), ...env, HELIX_TIMES });
+        const setting = Object.keys(env)[0] ?? '';
+        expectSentence(ending, [`${server} at`, `127.0.0.1:${String(port)}`, setting]);
+      }),
+    );
   });
 });
 
@@ -85,15 +81,10 @@ it.concurrent(
 );
 
 it.concurrent('a worker that cannot start leaves no lease behind', async () => {
-  const other = createServer();
-  const port = String(await listen(other));
+  const port = String((await listen(createServer())).port);
   const LEASE_ID = randomUUID();
-  try {
-    const env = { ...settings(), LEASE_ID, WORKER_METRICS_PORT: port };
-    expectSentence(await runProcess('worker', env), [port]);
-  } finally {
-    other.close();
-  }
+  const env = { ...settings(), LEASE_ID, WORKER_METRICS_PORT: port };
+  expectSentence(await runProcess('worker', env), [port]);
   const { leases } = (await openTestStores()).store;
   const holders = (await leases?.of('default').holders()) ?? [];
   expect(holders.filter((holder) => holder.startsWith(LEASE_ID))).toEqual([]);
@@ -105,10 +96,3 @@ it.concurrent('a worker with LAB=0 does not carry out the lab agent', async () =
   expect((await worker.says('worker runs'))['agents']).not.toContain('lab');
   await worker.kill9();
 });
-
-async function listen(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  return (server.address() as AddressInfo).port;
-}

@@ -139,7 +139,7 @@ describe('traces', () => {
     await first.kill9();
     await fleet.start({ ENDED_LEASE_ID: first.id });
     for (const { sessionId } of killed.values())
-      await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
+      await until('the run ends', async () => (await statusOf(sessionId)) === 'completed');
   });
 
   /** Begins a run with a tool and an approval, and has it speak on afterwards. */
@@ -236,7 +236,7 @@ describe('traces', () => {
     await reader.done;
     await until('it waits', async () => ((await statusOf(sessionId)) ?? '').startsWith('waiting'));
     await approve(sessionId, 'c1');
-    await until('the run ends', async () => (await statusOf(sessionId)) === 'completed', 30_000);
+    await until('the run ends', async () => (await statusOf(sessionId)) === 'completed');
     const spans = await untilTraced(sessionId, 'completed');
     expectWhole(spans);
     const children = spans.filter(({ name }) => name === 'invoke_agent lab-child');

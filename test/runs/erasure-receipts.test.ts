@@ -35,8 +35,14 @@ describe('the receipt of an erasure', () => {
   it('is given at once if the run has claimed a step, so that it cannot appear any more', async () => {
     const { store, session, runId, runs, acts } = await openStarting();
     await session.claim(session.writer(runId, 1, 1));
-    expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: true });
+    const receipt = await runs.deleteSession(session.id, 'ann');
+    const counts = { sessions: 1, workflows: 0, rows: 1, entries: 1 };
+    expect(receipt).toMatchObject({ by: 'ann', complete: true, ...counts });
+    expect(receipt?.bytes).toBeGreaterThan(0);
     expect(await acts()).toEqual(['erase', 'erased']);
+    const { entries } = await store.audit.page(undefined, { limit: 1 });
+    const detail = { ...counts, bytes: receipt?.bytes };
+    expect(entries[0]?.entry).toMatchObject({ outcome: 'complete', detail });
     expect(await store.erasures.of(session.id)).toEqual([]);
   });
 

@@ -137,16 +137,12 @@ export function isBusy({ chat }: ChatClient): boolean {
  */
 export async function untilRests(client: ChatClient, url: string): Promise<void> {
   let rested = 0;
-  await until(
-    'the chat rests',
-    async () => {
-      const before = client.requests.length;
-      await fetch(`${url}/healthz`).then((response) => response.arrayBuffer());
-      rested = isBusy(client) || client.requests.length > before ? 0 : rested + 1;
-      return rested === 3;
-    },
-    30_000,
-  );
+  await until('the chat rests', async () => {
+    const before = client.requests.length;
+    await fetch(`${url}/healthz`).then((response) => response.arrayBuffer());
+    rested = isBusy(client) || client.requests.length > before ? 0 : rested + 1;
+    return rested === 3;
+  });
 }
 
 /** Waits for an open question in the newest message. */

@@ -38,18 +38,14 @@ export async function byStdio(
   };
 }
 
-type Respond = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  asked: JsonRpc,
-  answer: () => object | undefined,
-) => void;
+/** Returns something true if it has answered in place of the server. */
+type Respond = (request: IncomingMessage, response: ServerResponse, asked: JsonRpc) => unknown;
 
-/** Starts the hostile server over HTTP; `respond` may answer in its place. */
+/** Starts the hostile server over HTTP until the end of the test file. */
 export async function byHttp(
   mode = '',
   more: Partial<HttpMcpServer> = {},
-  respond?: Respond,
+  respond: Respond = () => false,
 ): Promise<NotedServer<HttpMcpServer> & { close: () => Promise<void>; seen: IncomingMessage[] }> {
   const lines: string[] = [];
   const seen: IncomingMessage[] = [];
@@ -69,28 +65,19 @@ export async function byHttp(
         return;
       }
       const isForm = request.headers['content-type']?.includes('form') === true;
-      if (isForm && respond !== undefined) {
-        respond(request, response, { method: 'token' }, () => undefined);
-        return;
-      }
+      if (isForm && respond(request, response, { method: 'token' })) return;
       const asked = JSON.parse(body) as JsonRpc;
       if (asked.method === 'notifications/cancelled') lines.push('cancelled');
       if (asked.id === undefined) {
         response.writeHead(202).end();
         return;
       }
-      const reply = (): object | undefined => {
-        leave = () => response.destroy();
-        const given = answer(asked);
-        return given && { jsonrpc: '2.0', id: asked.id, ...given };
-      };
-      if (respond !== undefined) {
-        respond(request, response, asked, reply);
-        return;
-      }
-      const given = reply();
+      if (respond(request, response, asked)) return;
+      leave = () => response.destroy();
+      const given = answer(asked);
       if (given === undefined) return;
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(given));
+      const reply = JSON.stringify({ jsonrpc: '2.0', id: asked.id, ...given });
+      response.writeHead(200, { 'content-type': 'application/json' }).end(reply);
     });
   });
   const { url, close } = await listen(server);

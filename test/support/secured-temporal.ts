@@ -6,7 +6,7 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import { listen } from './listen.js';
 
 const read = (name: string): Buffer =>
   readFileSync(new URL(`certificates/${name}`, import.meta.url));
@@ -65,9 +65,9 @@ export async function startSecuredTemporal(
       else refuse(stream);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = await listen(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     unrouted,
     accept: (key) => {
       accepted = key;

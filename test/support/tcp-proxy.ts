@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { listen } from './listen.js';
 
 /** A connection that a test can cut at a given word. */
 export interface TcpProxy {
@@ -94,11 +95,9 @@ export async function startTcpProxy(first: number): Promise<TcpProxy> {
       if (!silent.has(upstream) && !isHolding) client.write(withoutLost(bytes));
     });
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
+  const { port } = await listen(server);
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     target: () => target,
     retarget: (port) => {
       target = port;

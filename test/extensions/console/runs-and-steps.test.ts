@@ -87,6 +87,19 @@ it("a run's events are those of its turn, page by page", async () => {
   );
 });
 
+it('a run that was begun again names who asked for it, and how it began', async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores, newSessionId());
+  const { runId } = await session.newRun('u1');
+  await session.end(runId, 'failed');
+  await session.retry({ by: 'olaf' });
+  const record = await stores.store.sessions.read(session.id);
+  if (record === undefined) throw new Error('no record');
+  const deps = { stateStore: stores.store } as never;
+  const detail = await readRunDetail(deps, { userId: 'ann' }, record, record.runId);
+  expect(detail).toMatchObject({ by: 'olaf', mode: 'retry', isNewest: true });
+});
+
 it("a sub-agent's run is shown as its, and asks nobody itself", async () => {
   const stores = createMemoryStores();
   const session = drive(stores, newSessionId());

@@ -1,19 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { createSecureServer, type Http2SecureServer } from 'node:http2';
-import { createServer, type AddressInfo } from 'node:net';
+import { createSecureServer } from 'node:http2';
+import { createServer } from 'node:net';
 import {
   explainTemporal,
   inNamespace,
   inUsableNamespace,
 } from '../../../extensions/doctor/index.js';
+import { listen } from '../../support/listen.js';
 import { CERTIFICATES } from '../../support/secured-temporal.js';
 import { Connection } from '@temporalio/client';
-
-/** gRPC servers over TLS that demand client certificates. */
-const servers: Http2SecureServer[] = [];
-afterAll(() => {
-  for (const server of servers) server.close();
-});
 
 const read = (name: string): Buffer =>
   readFileSync(new URL(`../../support/certificates/${name}`, import.meta.url));
@@ -27,6 +22,7 @@ interface Replies {
   namespace?: number;
 }
 
+/** Starts a gRPC server over TLS that demands client certificates. */
 async function serve({ all = 0, system = all, namespace = all }: Replies): Promise<string> {
   const made = createSecureServer({
     key: read('server.key'),
@@ -53,11 +49,7 @@ async function serve({ all = 0, system = all, namespace = all }: Replies): Promi
     stream.end(Buffer.alloc(5));
   });
   made.on('sessionError', () => undefined);
-  servers.push(made);
-  await new Promise<void>((resolve) => {
-    made.listen(0, '127.0.0.1', resolve);
-  });
-  return `127.0.0.1:${String((made.address() as AddressInfo).port)}`;
+  return `127.0.0.1:${String((await listen(made)).port)}`;
 }
 
 const clientCertPair = {
@@ -154,15 +146,13 @@ it.concurrent(
   'a server without TLS is named as such, not as one whose certificate is not trusted',
   async () => {
     const plain = createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    await new Promise<void>((resolve) => plain.listen(0, '127.0.0.1', resolve));
-    const address = `127.0.0.1:${String((plain.address() as AddressInfo).port)}`;
+    const address = `127.0.0.1:${String((await listen(plain)).port)}`;
     const settings = { namespace: 'acme', taskQueue: 'runs', keyIds: [] };
     const { fault } = await explainTemporal({
       ...settings,
       address,
       connection: { address, tls: TLS },
     });
-    plain.close();
     expect(fault).toMatch(/does not speak TLS: .* Set TEMPORAL_TLS=false/);
   },
 );

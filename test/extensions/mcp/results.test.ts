@@ -6,9 +6,9 @@ import { byHttp, byStdio } from '../../support/mcp-servers.js';
 import { openTestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
-const open: { close: () => Promise<void> }[] = [];
+const hosts: ReturnType<typeof createToolHost>[] = [];
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((each) => each.close()));
+  await Promise.all(hosts.splice(0).map((each) => each.close()));
 });
 
 /** Runs an agent that calls these tools in steps; returns the first result. */
@@ -21,7 +21,7 @@ async function call(tools: string[], http?: Awaited<ReturnType<typeof byHttp>>) 
   ]);
   const model = fakeModel(sayInTurn(...asks));
   const toolHost = createToolHost({ info: () => undefined, warn: () => undefined });
-  open.push(toolHost);
+  hosts.push(toolHost);
   const more = { toolSources: [mcpServers({ s: server })] };
   const harness = createHarness(stores, { model, toolHost, more });
   const run = await harness.begin();
@@ -92,16 +92,10 @@ describe('a server of tools that breaks off', () => {
   });
 
   it('by leading a call from place to place at its own address, is left after a few', async () => {
-    const http = await byHttp('', {}, (request, response, { method }, answer) => {
-      if (method === 'tools/call') {
-        const { length } = request.url ?? '';
-        response.writeHead(307, { location: `/${'x'.repeat(length)}` }).end();
-        return;
-      }
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(answer()));
+    const http = await byHttp('', {}, ({ url = '' }, response, { method }) => {
+      const location = `/${'x'.repeat(url.length)}`;
+      return method === 'tools/call' && response.writeHead(307, { location }).end();
     });
-    open.push(http);
     const { row } = await call(['look'], http);
     expect(row).toMatchObject({ errorCode: expect.stringMatching(/^mcp_/) });
     expect(http.seen.length).toBeLessThan(50);

@@ -7,11 +7,6 @@ import { byHttp, byStdio } from '../../support/mcp-servers.js';
 import { openTestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
-const open: { close: () => Promise<void> }[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((each) => each.close()));
-});
-
 const calling = (name: string, input: object = {}) =>
   fakeModel(sayInTurn([...parts.call('c1', name, input), ...parts.finish('tool-calls')]));
 
@@ -32,7 +27,6 @@ async function startRun(servers: McpServers, model = calling('s_look')) {
 describe('tools of servers in a run', () => {
   it('are listed once: every step and every worker has the same, though the server changes them', async () => {
     const http = await byHttp('changing');
-    open.push(http);
     const model = calling('s_look1', { text: 'up' });
     const { step, run, another, row, session, begin } = await startRun({ s: http.server }, model);
     expect(await step(run, 1)).toMatchObject({ calls: [{ toolName: 's_look1', kind: 'server' }] });
@@ -58,7 +52,6 @@ describe('tools of servers in a run', () => {
 
   it('a crash between listing and the model keeps the list', async () => {
     const http = await byHttp('changing');
-    open.push(http);
     const model = fakeModel((n) => (n === 0 ? Promise.reject(new Error('dies')) : parts.text('x')));
     const { step, run, another, stores, session } = await startRun({ s: http.server }, model);
     const first = step(run, 1);
@@ -155,7 +148,6 @@ describe('tools of servers in a run', () => {
 
   it('in one leg it is the same', async () => {
     const http = await byHttp('changing');
-    open.push(http);
     const model = calling('s_look1');
     const { begin, leg, rows } = createLegHarness({
       model,

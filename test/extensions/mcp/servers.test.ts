@@ -14,7 +14,7 @@ const logged: string[] = [];
 const log = (fields: object, message: string): void => {
   logged.push(`${message} ${JSON.stringify(fields)}`);
 };
-const open: { close: () => Promise<void> }[] = [];
+const hosts: ReturnType<typeof createToolHost>[] = [];
 
 /** An OAuthClientProvider without a token. */
 const signingIn = {
@@ -29,13 +29,13 @@ const signingIn = {
 };
 
 afterEach(async () => {
-  await Promise.all(open.splice(0).map((each) => each.close()));
+  await Promise.all(hosts.splice(0).map((each) => each.close()));
   logged.length = 0;
 });
 
 function openHost() {
   const host = createToolHost({ info: log, warn: log });
-  open.push(host);
+  hosts.push(host);
   return host;
 }
 
@@ -53,11 +53,9 @@ async function toolsOf(server: McpServer, host = openHost(), own = new Set<strin
   return { pinned, tools, run, names: tools.map(({ name }) => name) };
 }
 
-async function ways(mode = '') {
-  const [stdio, http] = await Promise.all([byStdio(mode), byHttp(mode)]);
-  open.push(http);
-  return [stdio, http];
-}
+const ways = (mode = '') => Promise.all([byStdio(mode), byHttp(mode)]);
+
+const SESSION = ['mcp-session-id', 'one'] as const;
 
 describe('servers of tools', () => {
   it('are called by program and by HTTP, with the key of the call', async () => {
@@ -115,7 +113,6 @@ describe('servers of tools', () => {
 
   it('a call that only reads is repeated on a new connection', async () => {
     const http = await byHttp();
-    open.push(http);
     const { run } = await toolsOf(http.server);
     expect(await run('die-once')).toMatchObject({ content: [{ text: 'survived' }] });
     const calls = (await http.notes()).filter((line) => line.startsWith('die-once'));
@@ -159,21 +156,18 @@ describe('servers of tools', () => {
     ['torn', 1, 'a page of it cannot be read'],
   ])('of a list like "%s" the %d tools that can be used are used', async (mode, count, why) => {
     const http = await byHttp(mode);
-    open.push(http);
     expect((await toolsOf(http.server)).names).toHaveLength(count);
     expect(logged.join()).toContain(why);
   });
 
   it('no list is refused, unless the server may be away', async () => {
     const http = await byHttp('odd');
-    open.push(http);
     await expect(toolsOf(http.server)).rejects.toMatchObject({ code: 'mcp_invalid_tools' });
     expect((await toolsOf({ ...http.server, optional: true })).names).toEqual([]);
   });
 
   it('names that models could not tell apart have suffixes, and the server hears its own', async () => {
     const http = await byHttp('alike');
-    open.push(http);
     const { names, pinned, run } = await toolsOf({ ...http.server, deny: ['a/b'] });
     expect(names).toHaveLength(3);
     expect(new Set(names).size).toBe(3);
@@ -206,15 +200,10 @@ describe('servers of tools', () => {
       ['text/html', '<p>'],
     ];
     for (const [type, body] of answers) {
-      const http = await byHttp('', {}, (_, response, { method }, answer) => {
-        if (method !== 'tools/call') {
-          response.writeHead(200, { 'content-type': 'application/json' });
-          response.end(JSON.stringify(answer()));
-          return;
-        }
-        response.writeHead(200, { 'content-type': type }).end(body);
+      const http = await byHttp('', {}, (_, response, { method }) => {
+        const isCall = method === 'tools/call';
+        return isCall && response.writeHead(200, { 'content-type': type }).end(body);
       });
-      open.push(http);
       const { run } = await toolsOf(http.server);
       const code = expect.stringMatching(/^(mcp_bad_answer|tool_outcome_unknown)$/);
       await expect(run('change')).rejects.toMatchObject({ code });
@@ -235,16 +224,12 @@ describe('servers of tools', () => {
 
   it('a server that forgot its session is connected to again', async () => {
     let forgets = true;
-    const http = await byHttp('', {}, (_, response, { method }, answer) => {
-      if (method === 'tools/call' && forgets) {
-        forgets = false;
-        response.writeHead(404).end();
-        return;
-      }
-      const headers = { 'content-type': 'application/json', 'mcp-session-id': 'one' };
-      response.writeHead(200, headers).end(JSON.stringify(answer()));
+    const http = await byHttp('', {}, (_, response, { method }) => {
+      response.setHeader(...SESSION);
+      if (method !== 'tools/call' || !forgets) return false;
+      forgets = false;
+      return response.writeHead(404).end();
     });
-    open.push(http);
     const { run } = await toolsOf(http.server);
     expect(await run('change')).toMatchObject({ content: [{ text: 'did change ' }] });
   });
@@ -253,10 +238,9 @@ describe('servers of tools', () => {
     const other = await byHttp();
     const headers = { authorization: 'Bearer secret' };
     const targets = [other.server.url];
-    const http = await byHttp('', { headers }, (_, response) => {
-      response.writeHead(307, { location: targets.shift() ?? '' }).end();
-    });
-    open.push(other, http);
+    const http = await byHttp('', { headers }, (_, response) =>
+      response.writeHead(307, { location: targets.shift() ?? '' }).end(),
+    );
     targets.push(http.server.url.replace('http:', 'https:'));
     for (let n = 0; n < 2; n += 1)
       await expect(toolsOf(http.server)).rejects.toMatchObject({ code: 'mcp_address_refused' });
@@ -270,9 +254,8 @@ describe('servers of tools', () => {
     const given = { authProvider: signingIn, headers: { 'x-key': 'secret' } };
     const http = await byHttp('', given, (_, response) => {
       const metadata = `resource_metadata="http://localhost:${port}/metadata"`;
-      response.writeHead(401, { 'www-authenticate': `Bearer ${metadata}` }).end();
+      return response.writeHead(401, { 'www-authenticate': `Bearer ${metadata}` }).end();
     });
-    open.push(other, http);
     await expect(toolsOf(http.server)).rejects.toThrow();
     expect(other.seen).toEqual([]);
     await expect(toolsOf({ ...http.server, allowedHosts: [host] })).rejects.toThrow();
@@ -296,16 +279,14 @@ describe('servers of tools', () => {
   it('an OAuth provider gives the token', async () => {
     const tokens = () => ({ access_token: 'abc-def-ghi', token_type: 'bearer' });
     const http = await byHttp('', { authProvider: { ...signingIn, tokens } });
-    open.push(http);
     await toolsOf(http.server);
     expect(http.seen[0]?.headers.authorization).toBe('Bearer abc-def-ghi');
   });
 
   it('credentials that are refused have a code of their own', async () => {
-    const http = await byHttp('', {}, (_, response) => {
-      response.writeHead(401).end('Bearer secret');
-    });
-    open.push(http);
+    const http = await byHttp('', {}, (_, response) =>
+      response.writeHead(401).end('Bearer secret'),
+    );
     const refused = toolsOf(http.server);
     await expect(refused).rejects.toMatchObject({ code: 'mcp_unauthorized' });
     await expect(refused).rejects.not.toThrow('secret');
@@ -338,19 +319,16 @@ describe('servers of tools by HTTP', () => {
         token = access_token;
       },
     };
-    const http = await byHttp('', { authProvider }, ({ headers }, response, { method }, answer) => {
-      const json = { 'content-type': 'application/json' };
+    const http = await byHttp('', { authProvider }, ({ headers }, response, { method }) => {
       if (method === 'token') {
         renewed += 1;
         const renewal = { access_token: 'second-token', token_type: 'bearer' };
-        response.writeHead(200, json).end(JSON.stringify(renewal));
-      } else if (method === 'tools/call' && headers.authorization !== 'Bearer second-token') {
-        response.writeHead(401).end('expired');
-      } else {
-        response.writeHead(200, json).end(JSON.stringify(answer()));
+        response.setHeader('content-type', 'application/json');
+        return response.end(JSON.stringify(renewal));
       }
+      const isOld = headers.authorization !== 'Bearer second-token';
+      return method === 'tools/call' && isOld && response.writeHead(401).end('expired');
     });
-    open.push(http);
     const { run } = await toolsOf(http.server);
     expect(await run('change')).toMatchObject({ content: [{ text: 'did change ' }] });
     expect(renewed).toBe(1);
@@ -358,17 +336,12 @@ describe('servers of tools by HTTP', () => {
 
   it('what is open for a call that was stopped is closed', async () => {
     let isOpen = false;
-    const http = await byHttp('', {}, (_, response, { method }, answer) => {
-      if (method !== 'tools/call') {
-        response.writeHead(200, { 'content-type': 'application/json' });
-        response.end(JSON.stringify(answer()));
-        return;
-      }
+    const http = await byHttp('', {}, (_, response, { method }) => {
+      if (method !== 'tools/call') return false;
       response.on('close', () => (isOpen = false));
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n');
-      isOpen = true;
+      return (isOpen = true);
     });
-    open.push(http);
     const { run } = await toolsOf(http.server);
     const stop = new AbortController();
     const call = run('change', {}, stop.signal);
@@ -380,14 +353,7 @@ describe('servers of tools by HTTP', () => {
   });
 
   it('no more connections are open than the process may have', async () => {
-    const http = await byHttp('', {}, (_, response, { method, params }, answer) => {
-      const given = answer();
-      const isSlow = method === 'tools/call' && JSON.stringify(params).includes('"slow"');
-      if (isSlow) return;
-      const headers = { 'content-type': 'application/json', 'mcp-session-id': 'one' };
-      response.writeHead(200, headers).end(JSON.stringify(given));
-    });
-    open.push(http);
+    const http = await byHttp('', {}, (_, response) => void response.setHeader(...SESSION));
     const left = () => http.seen.filter(({ method }) => method === 'DELETE').length;
     const host = openHost();
     connectionsOf(host, 1);
@@ -407,12 +373,10 @@ describe('servers of tools by HTTP', () => {
 
   it('the connection that was used longest ago makes room for another', async () => {
     let opened = 0;
-    const http = await byHttp('', {}, (_, response, { method }, answer) => {
+    const http = await byHttp('', {}, (_, response, { method }) => {
       if (method === 'initialize') opened += 1;
-      const headers = { 'content-type': 'application/json', 'mcp-session-id': 'one' };
-      response.writeHead(200, headers).end(JSON.stringify(answer()));
+      response.setHeader(...SESSION);
     });
-    open.push(http);
     const host = openHost();
     connectionsOf(host, 2);
     const [one] = [

@@ -1,6 +1,4 @@
 import { createServer } from 'node:http';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import {
   createRemoteSubAgentTool,
@@ -10,6 +8,7 @@ import { remoteSessionId } from '../../../extensions/remote/run-remotely.js';
 import { createHarness } from '../../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
 import { charge } from '../../support/lab-calls.js';
+import { listen } from '../../support/listen.js';
 import { useLocalProduct } from '../../support/local-product.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
 import { openTestStores } from '../../support/test-stores.js';
@@ -143,14 +142,9 @@ describe('a remote sub-agent', () => {
       error: expect.stringContaining('(not_found)') as unknown,
     });
 
-    const server = createServer((_, response) => response.writeHead(503).end());
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    const { url } = await listen(createServer((_, response) => response.writeHead(503).end()));
     const away = await delegate({}, { url, unreachableMs: 300 });
     await away.tool(away.run, 1, 'c1');
-    server.closeAllConnections();
-    server.close();
     expect(await away.row()).toMatchObject({
       ...lost,
       error: expect.stringContaining('(status_unreachable)') as unknown,
