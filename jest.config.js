@@ -12,7 +12,8 @@ export default {
   // One real Redis and one real Temporal for the whole run.
   globalSetup: '<rootDir>/test/runner/global-setup.mjs',
   globalTeardown: '<rootDir>/test/runner/global-teardown.mjs',
-  testTimeout: 180_000,
+  // Ends a test that hangs; on a busy machine one that starts processes takes minutes.
+  testTimeout: 300_000,
   // Tests wait for servers much of the time: one more than two cores.
   maxWorkers: 3,
   // A worker keeps what its test files loaded; a large one is replaced between two files.

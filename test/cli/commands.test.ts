@@ -130,22 +130,6 @@ describe('helix-temporal run', () => {
     expect((await helix(['run', 'fork', runId])).code).toBe(64);
   });
 
-  it('run fork refuses a step with a call that waits, and continues after the one before', async () => {
-    const runId = await say([
-      call('c1', 'echo', { value: 1 }),
-      {
-        calls: [
-          { tool: 'echo', id: 'c2', args: { value: 2 } },
-          { tool: 'charge', id: 'c3', args: { amount: 5 } },
-        ],
-      },
-    ]);
-    const refused = await helix(['run', 'fork', runId, '--step', '2']);
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('not_resumable') });
-    const copy = await read<OperatorForkReply>('run', 'fork', runId, '--step', '1');
-    expect(copy.sessionId).not.toBe('');
-  });
-
   it('an act with --idempotency-key is done once', async () => {
     const runId = await say([call('c1', 'echo', { value: 2 }), { say: 'the end' }]);
     const args = ['run', 'fork', runId, '--step', '1', '--idempotency-key', 'once'];

@@ -170,7 +170,7 @@ describe('kill -9 of the API', () => {
       const { status, messages } = await loadSnapshot(url, copyId);
       return status === 'ended' && messages.some((each) => textOf(each).startsWith('One. Two.'));
     };
-    await until('the copy is continued', isContinued, 40_000);
+    await until('the copy is continued', isContinued);
     expect((await storedRecord(product.redis, copyId))?.run.n).toBe(1);
     const handle = openTemporal().workflow.getHandle(`run:${last?.runId ?? ''}`);
     // Temporal deletes in the background: within seconds under TEST_TEMPORAL_CONFIG.
@@ -179,7 +179,7 @@ describe('kill -9 of the API', () => {
         () => false,
         (error: unknown) => error instanceof WorkflowNotFoundError,
       );
-    await until('its workflow is deleted', isDeleted, 60_000);
+    await until('its workflow is deleted', isDeleted);
     const acts = async (): Promise<string[]> =>
       (await readOperator<AuditReply>(product, 'audit?limit=500')).entries
         .filter(({ target }) => target.sessionId === forgotten.sessionId)

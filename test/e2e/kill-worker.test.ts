@@ -131,7 +131,7 @@ beforeAll(async () => {
   await product.startWorker();
   for (const held of leases) {
     const isTaken = async () => (await redis.exists(held.replace(/held$/, 'work'))) === 0;
-    await until('the work is taken over long before heartbeats are missed', isTaken, 60_000);
+    await until('the work is taken over long before heartbeats are missed', isTaken);
   }
 });
 

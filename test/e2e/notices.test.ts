@@ -226,5 +226,5 @@ it('a receiver that hangs delays neither chats nor other receivers, and gets eve
   expect(hook.mostHanging).toBe(4);
   hook.answer = () => ({ status: 204 });
   hook.hangUp();
-  for (const session of waiting) await hook.untilTaken(session, 'approval.requested', 60_000);
+  for (const session of waiting) await hook.untilTaken(session, 'approval.requested');
 });

@@ -249,7 +249,7 @@ describe('a person', () => {
         const left = await textsInTemporal();
         return left.length > 0 && !left.includes(canary);
       },
-      60_000,
+      180_000,
     );
   });
 

@@ -20,7 +20,6 @@ describe('the OpenAPI document', () => {
     const response = await api.get('/api/openapi.json');
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual(document);
-    await api.close();
   });
 
   it('the document is valid OpenAPI 3.1, and its references resolve', async () => {

@@ -47,7 +47,6 @@ it('the example logs and counts what people answer, over HTTP and on the command
   } as unknown as Cli;
   await createProgram(cli, { version: '0', extensions }).parseAsync(['answered'], { from: 'user' });
   expect(printed).toEqual(['{"locate":1}']);
-  await server.close();
   await executor.close();
 });
 
@@ -86,7 +85,6 @@ it('of two extensions with one name the last counts, and pages come behind the m
   const server = await startApi({ extensions });
   expect(await (await server.get('/anything')).text()).toBe('last');
   expect((await server.get('/guarded')).status).toBe(403);
-  await server.close();
 });
 
 it('the file that EXTENSIONS names is loaded, and one without extensions is refused', async () => {

@@ -84,6 +84,5 @@ it('without any, a chat asks, is answered and ends', async () => {
   expect(answered.status).toBe(202);
   await executor.idle();
   expect(await (await server.get('/api/chat/bare/messages')).text()).toContain('in Rome');
-  await server.close();
   await executor.close();
 });

@@ -103,15 +103,12 @@ onLinux('npm start', () => {
   });
 
   test('people have the UI by its own address, and can act there', async () => {
-    const page = await send(ui, {
-      method: 'GET',
-      path: '/',
-      headers: { 'sec-fetch-site': 'none' },
-    });
+    const ask = (asked) => send(ui, asked, 60_000);
+    const page = await ask({ method: 'GET', path: '/', headers: { 'sec-fetch-site': 'none' } });
     expect(page.status).toBe(200);
     expect(page.text).toContain('<!doctype html>');
     const token = /_csrf=([^;]+)/.exec(page.text)[1];
-    const list = await send(ui, { method: 'GET', path: `${NAMESPACE}/workflows`, headers: {} });
+    const list = await ask({ method: 'GET', path: `${NAMESPACE}/workflows`, headers: {} });
     expect(list.text).toContain(runId);
 
     const workflow = `${NAMESPACE}/workflows/${encodeURIComponent(`run:${runId}`)}`;
@@ -126,7 +123,7 @@ onLinux('npm start', () => {
       path: `${workflow}/terminate`,
       body: '{"reason":"by hand"}',
     };
-    await expect(send(ui, { ...terminate, headers: { ...own, ...csrf } })).resolves.toMatchObject({
+    await expect(ask({ ...terminate, headers: { ...own, ...csrf } })).resolves.toMatchObject({
       status: 200,
     });
     const ended = async () => (await snapshot()).run?.status === 'failed';
@@ -226,10 +223,10 @@ function payload(value) {
 }
 
 /** Resolves with the whole reply, head and body, as text; the status is 0 if none came. */
-function send({ host, port }, { method, path, headers, body }) {
+function send({ host, port }, { method, path, headers, body }, timeout = PATIENCE_MS) {
   return new Promise((resolve) => {
     const given = { host: `${host}:${port}`, ...headers };
-    const asked = request({ host, port, method, path, headers: given, timeout: PATIENCE_MS });
+    const asked = request({ host, port, method, path, headers: given, timeout });
     const fail = () => {
       asked.destroy();
       resolve({ status: 0, text: '' });

@@ -2,9 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { startProgram } from './program.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const STOP_MS = 40_000;
-/** Time limit for a log line; on an idle machine a process starts in a second. */
-const SAYS_MS = 45_000;
+const STOP_MS = 100_000;
 
 /** A real process of the product, with its whole log. */
 export interface ProductProcess {
@@ -45,7 +43,7 @@ export function startProcess(role: 'api' | 'worker', env: Record<string, string>
     pid: program.pid,
     exitCode: program.ended.then(({ code }) => code),
     log: program.output,
-    says: (message) => program.prints(message, (log) => findLine(log, message), SAYS_MS),
+    says: (message) => program.prints(message, (log) => findLine(log, message)),
     kill9: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   };

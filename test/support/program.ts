@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { until } from './until.js';
 
-const PRINTS_MS = 60_000;
+/** On an idle machine a process starts in a second. */
+const PRINTS_MS = 120_000;
 
 export interface ProgramOptions {
   cwd?: string | undefined;

@@ -1,2 +1,10 @@
-/** Waits for an external condition; shared with the stores' own suite. */
-export { eventually as until } from '../../store/conformance/assertions.js';
+import { eventually } from '../../store/conformance/assertions.js';
+
+/** Waits for an external condition, on a busy machine for long. */
+export function until<T>(
+  what: string,
+  ask: Parameters<typeof eventually<T>>[1],
+  withinMs = 90_000,
+): Promise<T> {
+  return eventually(what, ask, withinMs);
+}

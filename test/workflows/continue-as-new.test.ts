@@ -100,7 +100,7 @@ describe('a run too long for one history', () => {
         await workflow.signal(SIGNALS.look);
         return (await workflow.describe()).runId !== first;
       };
-      await until('it continues as new', looked, 60_000);
+      await until('it continues as new', looked);
       const phase = await until('it shows what it waits for', () =>
         workflow.query<AgentState>(QUERIES.agentState).then(
           (state) => state.phase,
@@ -118,14 +118,10 @@ describe('a run too long for one history', () => {
     const ends = stops.map(async (step) => {
       const id = runs.newSessionId();
       const run = await runs.begin(id, 'long', 'go');
-      await until(
-        `step ${String(step)}`,
-        async () => {
-          const record = await stores.store.sessions.read(id);
-          return record !== undefined && record.committedStep >= step;
-        },
-        60_000,
-      );
+      await until(`step ${String(step)}`, async () => {
+        const record = await stores.store.sessions.read(id);
+        return record !== undefined && record.committedStep >= step;
+      });
       await runs.executor.stop(id, { mode: 'interrupt' });
       return runs.result(run);
     });
@@ -154,19 +150,15 @@ describe('a run too long for one history', () => {
         .executeUpdate('deny', { args: [{ toolCallId: HELD }] })
         .catch((error: unknown) => (error as { cause?: { type?: string } }).cause?.type ?? error);
       await reached;
-      await until(
-        'the execution has nothing left to do but this',
-        async () => {
-          const { raw, status } = await first.describe();
-          if (status.name !== 'RUNNING') return true;
-          if (raw.pendingActivities?.length !== 1 || raw.pendingWorkflowTask != null) return false;
-          const { events } = await first.fetchHistory();
-          return events?.some(
-            (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
-          );
-        },
-        60_000,
-      );
+      await until('the execution has nothing left to do but this', async () => {
+        const { raw, status } = await first.describe();
+        if (status.name !== 'RUNNING') return true;
+        if (raw.pendingActivities?.length !== 1 || raw.pendingWorkflowTask != null) return false;
+        const { events } = await first.fetchHistory();
+        return events?.some(
+          (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
+        );
+      });
       release();
       expect(await answered).toBe('not_pending');
       await runs.executor.stop(id, { mode: 'abort' });

@@ -52,6 +52,7 @@ const begin = (request: Partial<CalledRunRequest> = {}) =>
     userId: 'ann',
     ...request,
   });
+const BUSY = { code: 'agent_already_running' };
 const runIds = async (): Promise<string[]> =>
   (await stores.store.runs.list(session.id)).map(({ runId }) => runId);
 const record = () => stores.store.sessions.read(session.id);
@@ -117,7 +118,7 @@ describe('a conversation that waits for people', () => {
   it('refuses a run, unless its caller abandons the question', async () => {
     const runId = await asks();
     for (const whenBusy of ['fail', 'wait'] as const) {
-      await expect(begin({ whenBusy })).rejects.toMatchObject({ code: 'agent_already_running' });
+      await expect(begin({ whenBusy })).rejects.toMatchObject(BUSY);
     }
     expect(await record()).toMatchObject({ runId, status: 'waiting_approval' });
     const next = await begin({ whenBusy: 'abandon' });
@@ -126,7 +127,7 @@ describe('a conversation that waits for people', () => {
 
   it('keeps the time of its next check, and strangers set none', async () => {
     await asks();
-    await expect(begin()).rejects.toMatchObject({ code: 'agent_already_running' });
+    await expect(begin()).rejects.toMatchObject(BUSY);
     await expect(begin({ userId: 'eve' })).rejects.toMatchObject({ code: 'not_found' });
     expect(noted).toEqual([]);
     await begin({ sessionId: newSessionId() });
@@ -136,16 +137,12 @@ describe('a conversation that waits for people', () => {
   it('is not looked up in Temporal for each try, as a run that may be lost is', async () => {
     await asks();
     later();
-    await expect(begin({ whenBusy: 'wait' })).rejects.toMatchObject({
-      code: 'agent_already_running',
-    });
+    await expect(begin({ whenBusy: 'wait' })).rejects.toMatchObject(BUSY);
     expect(looked).toEqual([]);
     session = drive(stores, newSessionId());
     const { runId } = await session.newRun('u1');
     later();
-    await expect(begin({ whenBusy: 'wait' })).rejects.toMatchObject({
-      code: 'agent_already_running',
-    });
+    await expect(begin({ whenBusy: 'wait' })).rejects.toMatchObject(BUSY);
     expect(looked).toEqual([runId]);
   });
 

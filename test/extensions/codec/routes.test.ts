@@ -7,12 +7,8 @@ import { startApi, type ApiServer } from '../../api/api-server.js';
 
 const encrypting = codec([{ id: 'new', key: randomBytes(32) }]);
 
-let api: ApiServer | undefined;
+let api: ApiServer;
 let trail: MemoryStores['store']['audit'];
-afterEach(async () => {
-  await api?.close();
-  api = undefined;
-});
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 const plain: CodecPayloads = {
@@ -30,8 +26,8 @@ async function startFor(caller: Partial<Identity>, extension = encrypting): Prom
 }
 
 async function ask(act: string, body: object): Promise<[status: number, reply: CodecPayloads]> {
-  const reply = await api?.post(`/api/operator/codec/${act}`, body);
-  return [reply?.status ?? 0, (await reply?.json()) as CodecPayloads];
+  const reply = await api.post(`/api/operator/codec/${act}`, body);
+  return [reply.status, (await reply.json()) as CodecPayloads];
 }
 
 describe('the codec server', () => {

@@ -39,10 +39,7 @@ async function open(options: StartOptions = {}): Promise<void> {
 }
 
 beforeEach(() => open());
-afterEach(async () => {
-  await api.close();
-  await executor.close();
-});
+afterEach(() => executor.close());
 
 const upload = (
   content: BodyInit = PNG,
@@ -217,7 +214,6 @@ describe('a part of a file', () => {
 });
 
 it('a file counts among what its reader may read in a minute', async () => {
-  await api.close();
   await open({ limits: { readBytesPerMinute: 100 * 1024, requestsPerMinute: 0 } });
   const { url } = await uploaded(Buffer.alloc(250 * 1024, 'a'), { 'content-type': 'text/plain' });
   const read = await api.get(url);
@@ -232,7 +228,6 @@ describe('what is refused', () => {
   ];
 
   it('a file that is too large, empty, or of another type', async () => {
-    await api.close();
     await open({ files: { maxBytes: 1000, types: ['image/*'] } });
     await uploaded(Buffer.concat([PNG], 1000));
     expect(await refusalOf(await upload(Buffer.alloc(1001)))).toEqual([413, 'body_too_large']);

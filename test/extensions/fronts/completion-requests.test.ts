@@ -12,7 +12,7 @@ import type { Requests } from '../../../store/contract/requests.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
 import { drive } from '../../support/session-driver.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { greets, startApi, type ApiServer } from '../../api/api-server.js';
+import { greets, startApi } from '../../api/api-server.js';
 import { connectOpenAI } from '../../support/openai-client.js';
 import type { Play } from '../../support/played-turn.js';
 
@@ -166,10 +166,8 @@ it('a streamed reply whose API process dies is cut, and the same request gets it
 });
 
 describe('refusals of a completion', () => {
-  let api: ApiServer;
-
   it('a model that does not exist is what the client takes for one', async () => {
-    api = await startApi();
+    const api = await startApi();
     const client = new OpenAI({ baseURL: `${api.url}/v1`, apiKey: 'none' });
     const messages = [{ role: 'user' as const, content: 'hi' }];
     const about = { status: 404, code: 'model_not_found', type: 'invalid_request_error' };
@@ -223,7 +221,7 @@ describe('refusals of a completion', () => {
   ])(
     'have the shape of OpenAI: %s',
     async (_what, body, status = 400, code = 'validation_error') => {
-      api = await startApi();
+      const api = await startApi();
       const sent =
         typeof body === 'string' ? body : JSON.stringify({ model: 'lab', ...(body as object) });
       const headers = { 'content-type': 'application/json' };
@@ -243,8 +241,6 @@ describe('refusals of a completion', () => {
 });
 
 describe('a completion with settings that an agent has no use for', () => {
-  let api: ApiServer;
-
   const conversation = [
     { role: 'system', content: 'Obey.' },
     user('One.'),
@@ -271,7 +267,7 @@ describe('a completion with settings that an agent has no use for', () => {
   };
 
   it('is answered, from what the user wrote after the last reply', async () => {
-    api = await startApi({ play: greets });
+    const api = await startApi({ play: greets });
     const headers = { 'x-session-id': 's1' };
     const body = { model: 'lab', messages: conversation, ...ignored };
     const reply = await api.post('/v1/chat/completions', body, headers);
@@ -291,11 +287,9 @@ describe('a completion with settings that an agent has no use for', () => {
 });
 
 describe('the client of OpenAI in a browser', () => {
-  let api: ApiServer;
-
   it('may send its headers from a listed origin, and read what it needs', async () => {
     const origin = 'https://app.test';
-    api = await startApi({ allowedOrigins: [origin] });
+    const api = await startApi({ allowedOrigins: [origin] });
     const sent: string[] = [];
     const client = new OpenAI({
       baseURL: `${api.url}/v1`,

@@ -15,9 +15,7 @@ import { connectRaw } from '../../support/raw-http.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
 import { drive } from '../../support/session-driver.js';
-import { greets, say, startApi, startOnMemory, type ApiServer } from '../../api/api-server.js';
-
-let api: ApiServer;
+import { greets, say, startApi, startOnMemory } from '../../api/api-server.js';
 
 const SETTINGS = { HELIX_ALLOW_UNAUTHENTICATED: '1', PUBLIC_URL: 'https://chat.example.com' };
 
@@ -44,7 +42,7 @@ describe('a server without accounts', () => {
     ['localhost.evil.test', 401],
     ['127.0.0.1.evil.test', 401],
   ])('a request for host %s gets status %d', async (host, status) => {
-    api = await startApi({ play: greets, ...(await readAccess(parseEnv(SETTINGS))) });
+    const api = await startApi({ play: greets, ...(await readAccess(parseEnv(SETTINGS))) });
     const connection = await connectRaw(api.url);
     connection.send(`GET /api/config HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     expect((await connection.reply).status).toBe(status);
@@ -94,7 +92,7 @@ describe('a server without accounts', () => {
   });
 
   it('createApi without accounts refuses foreign host names', async () => {
-    api = await startApi({ play: greets });
+    const api = await startApi({ play: greets });
     const connection = await connectRaw(api.url);
     connection.send('GET /api/config HTTP/1.1\r\nhost: evil.test\r\nconnection: close\r\n\r\n');
     expect((await connection.reply).status).toBe(401);
@@ -115,7 +113,7 @@ describe('agents that are only sub-agents', () => {
   ]);
 
   it('a sub-agent is neither listed nor addressable unless it is public', async () => {
-    api = await startApi({ play: greets, agents });
+    const api = await startApi({ play: greets, agents });
     const config = (await (await api.get('/api/config')).json()) as { agents: string[] };
     expect(config.agents).toEqual(['parent', 'open']);
     for (const [agent, status] of [
@@ -137,7 +135,7 @@ describe('agents that are only sub-agents', () => {
   });
 
   it('a sub-agent is not addressable in an older conversation either', async () => {
-    api = await startApi({ play: greets, agents });
+    const api = await startApi({ play: greets, agents });
     await drive(api.stores, 's1').begin({ agent: 'secret', owner: 'anonymous' });
     const response = await api.post('/api/chat/s1', { messages: [say('u2', 'hi')] });
     expect(response.status).toBe(400);
@@ -149,7 +147,6 @@ describe('agents that are only sub-agents', () => {
     const begun = await before.post('/api/chat/s1', message);
     expect(begun.status).toBe(200);
     await begun.body?.cancel();
-    await before.close();
 
     const hidden = ['lab', 'support'].map((name) => define(name, { public: false }));
     const after = await startApi({ stores: before.stores, agents: new AgentRegistry(hidden) });
@@ -168,7 +165,6 @@ describe('agents that are only sub-agents', () => {
         { code: 'agent_not_found' },
       ]);
     }
-    await after.close();
   });
 
   it('a sub-agent is addressable once it is registered as an agent', () => {
@@ -182,7 +178,7 @@ describe('agents that are only sub-agents', () => {
 describe('failures and readiness', () => {
   it('an outage gets a typed 503', async () => {
     const execute = () => Promise.reject(new HelixError('unavailable', 'Not now.'));
-    api = await startOnMemory({ instead: { execute } });
+    const api = await startOnMemory({ instead: { execute } });
     const body = { messages: [say('u1', 'hi')] };
     const response = await api.post('/api/chat/s1', body, { 'x-user': 'ann' });
     expect(response.status).toBe(503);
@@ -192,7 +188,7 @@ describe('failures and readiness', () => {
   it('an unexpected error shows no internals and is logged with its details', async () => {
     const stores = createMemoryStores();
     stores.store.sessions.read = () => Promise.reject(new Error('secret: redis://:password@host'));
-    api = await startApi({ stores, defaultAgent: 'lab' });
+    const api = await startApi({ stores, defaultAgent: 'lab' });
     const response = await api.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
     expect(response.status).toBe(500);
     const text = await response.text();
@@ -207,7 +203,6 @@ describe('failures and readiness', () => {
       away.has(name) ? Promise.reject(new Error('away')) : Promise.resolve();
     const checks = { redis: check('redis'), temporal: check('temporal'), worker: check('worker') };
     const server = await startApi({ play: greets, checks });
-    api = server;
     expect((await server.get('/healthz')).status).toBe(200);
     const ready = async (): Promise<unknown[]> => {
       const response = await server.get('/readyz');

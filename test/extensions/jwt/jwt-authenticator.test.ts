@@ -280,7 +280,6 @@ describe('tokens of an issuer with a key set', () => {
   beforeEach(async () => {
     issuing = await startIssuer();
   });
-  afterEach(() => issuing.close());
 
   const signFor = (kid: string, key: KeyPair): Promise<string> =>
     sign({}, key.privateKey, { alg: 'ES256', kid });
@@ -329,7 +328,6 @@ describe('tokens of an issuer with a key set', () => {
     const other = await startWith({ jwksUrl: issuing.url });
     expect(await ask(other, bearer(token))).toEqual([503, 'unavailable']);
     expect(await ask(other, {})).toEqual(REFUSED);
-    await server.close();
   });
 
   it('a key set above the size limit is not accepted', async () => {

@@ -144,30 +144,18 @@ it('is listed before anything is registered, also if its renewals have not begun
 });
 
 it('registers nothing before it is listed', async () => {
-  const { leases } = open();
   const renewed: (() => void)[] = [];
-  const slow: Leases = {
-    ...leases,
-    renew: async (...of) => {
-      await new Promise<void>((resolve) => renewed.push(resolve));
-      return leases.renew(...of);
-    },
+  const renew: Leases['renew'] = async (...of) => {
+    await new Promise<void>((resolve) => renewed.push(resolve));
+    return leases.renew(...of);
   };
-  const lease = createWorkerLease({
-    leases: slow,
-    namespace: 'n',
-    id: 'slow',
-    times: TIMES,
-    unansweredMs: () => 0,
-    logger: { warn: () => undefined },
-  });
-  opened.push(lease);
+  const { leases, lease } = open(undefined, false, { renew });
   const held = lease.hold(workOf('a'));
   await until('it is about to be listed', () => renewed.length > 0);
-  expect(await leases.work('slow')).toEqual([]);
+  expect(await leases.work('w')).toEqual([]);
   for (const resolve of renewed) resolve();
   await held.registered;
-  expect(await leases.holders()).toContain('slow');
+  expect(await leases.holders()).toContain('w');
 });
 
 it('an attempt that ends before it is registered is not left behind', async () => {

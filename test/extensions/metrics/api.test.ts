@@ -1,14 +1,13 @@
+import { createServer } from 'node:http';
 import { createMetricsApp } from '../../../api/index.js';
 import { createApiMetrics } from '../../../extensions/metrics/index.js';
-import { listen } from '../../../api/listen.js';
+import { listen } from '../../support/listen.js';
 import { connectRaw } from '../../support/raw-http.js';
 import { turnOf } from '../../support/played-turn.js';
 import { AGENT, drive, newCall } from '../../support/session-driver.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { until } from '../../support/until.js';
 import { greets, readUser, say, startApi, type ApiServer } from '../../api/api-server.js';
-
-let api: ApiServer;
 
 /** Reads a sample by its name with labels; undefined if absent. */
 async function read(server: ApiServer, sample: string): Promise<number | undefined> {
@@ -20,7 +19,6 @@ async function read(server: ApiServer, sample: string): Promise<number | undefin
 describe('/metrics', () => {
   it('requests are counted by route pattern, and so are runs, refusals and streams', async () => {
     const server = await startApi({ defaultAgent: 'lab' });
-    api = server;
     const posted = await server.post('/api/chat/s1', { messages: [say('u1', 'hi')] });
     await until('the stream is open', async () => (await read(server, 'helix_open_streams')) === 1);
     expect(await read(server, 'helix_runs_begun_total{agent="lab"}')).toBe(1);
@@ -67,7 +65,7 @@ describe('/metrics', () => {
   });
 
   it('/metrics is not served on the public port if it has a port of its own', async () => {
-    api = await startApi({ publicMetrics: false });
+    const api = await startApi({ publicMetrics: false });
     expect((await api.get('/metrics')).status).toBe(404);
   });
 
@@ -80,7 +78,7 @@ describe('/metrics', () => {
     '/metrics on the public port answers %s %j with %d where people sign in',
     async (_who, headers, status) => {
       const accounts = { allowUnauthenticated: false, authenticate: readUser };
-      api = await startApi(accounts);
+      const api = await startApi(accounts);
       const response = await api.get('/metrics', headers);
       expect(response.status).toBe(status);
       expect(response.headers.get('cache-control')).toBe('no-store');
@@ -96,31 +94,22 @@ describe('/metrics', () => {
     async (host, hostNames, status) => {
       const ignore = (): void => undefined;
       const logger = { info: ignore, warn: ignore, error: ignore };
-      const server = await listen(
-        createMetricsApp(createApiMetrics(), logger, { hostNames }),
-        0,
-        '127.0.0.1',
-      );
-      try {
-        const connection = await connectRaw(`http://127.0.0.1:${String(server.port)}`);
-        connection.send(`GET /metrics HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
-        expect((await connection.reply).status).toBe(status);
-      } finally {
-        await server.close();
-      }
+      const app = createMetricsApp(createApiMetrics(), logger, { hostNames });
+      const { url } = await listen(createServer(app));
+      const connection = await connectRaw(url);
+      connection.send(`GET /metrics HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+      expect((await connection.reply).status).toBe(status);
     },
   );
 
   it('refusals of limits are counted', async () => {
     const server = await startApi({ limits: { requestsPerMinute: 1 } });
-    api = server;
     for (let n = 0; n < 3; n += 1) await server.post('/api/chat/s1/stop', {});
     expect(await read(server, 'helix_refusals_total{code="too_many_requests"}')).toBe(2);
   });
 
   it('an open stream is counted once, however it ends', async () => {
     const server = await startApi({ defaultAgent: 'lab', play: (turn) => turn.say('Hello.') });
-    api = server;
     const leave = new AbortController();
     await fetch(`${server.url}/api/chat/s1`, {
       method: 'POST',

@@ -40,7 +40,6 @@ beforeEach(async () => {
   server = await listen(mail);
   url = `smtp://127.0.0.1:${String(server.port)}`;
 });
-afterEach(() => server.close());
 
 const NOBODY = { tenant: '', kind: 'test' };
 

@@ -89,7 +89,6 @@ it('names the calls whose work Temporal may not list yet', async () => {
 describe('what takes two operators', () => {
   let now: number;
   beforeEach(async () => {
-    await api.close();
     now = Date.now();
     stores = createMemoryStores({ now: () => now });
     api = await startOnMemory({ stores });

@@ -3,9 +3,7 @@ import { createLabAgent } from '../../../../examples/lab/agent.js';
 import { createInProcessExecutor } from '../../../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../../../store/memory/index.js';
 import { charge } from '../../../support/lab-calls.js';
-import { startApi, type ApiServer, type StartOptions } from '../../../api/api-server.js';
-
-let api: ApiServer;
+import { startApi, type StartOptions } from '../../../api/api-server.js';
 
 const user = (id: string, content: unknown = 'hi'): object => ({ id, role: 'user', content });
 const resolved = (interruptId: string, payload: unknown): object => ({
@@ -56,7 +54,7 @@ describe('a request of AG-UI that cannot be taken', () => {
     ],
   ])('is refused by its code: %s', async (_what, body, code = 'validation_error') => {
     const begun: string[] = [];
-    api = await startApi({ play: (_, id) => Promise.resolve(void begun.push(id)) });
+    const api = await startApi({ play: (_, id) => Promise.resolve(void begun.push(id)) });
     const asked = { threadId: 's1', runId: 'r1', messages: [], ...(body as object) };
     const isWhole = typeof body === 'string' || Array.isArray(body);
     const reply = await api.post('/api/ag-ui/lab', isWhole ? body : asked);
@@ -65,7 +63,7 @@ describe('a request of AG-UI that cannot be taken', () => {
   });
 
   it('has no other method', async () => {
-    api = await startApi();
+    const api = await startApi();
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
       const reply = await fetch(`${api.url}/api/ag-ui/lab`, { method });
       expect([method, ...(await refusalOf(reply))]).toEqual([method, 404, 'not_found']);
@@ -73,7 +71,7 @@ describe('a request of AG-UI that cannot be taken', () => {
   });
 
   it('ids of results may be as long as those of their calls allow', async () => {
-    api = await startApi();
+    const api = await startApi();
     const call = 'c'.repeat(256);
     const copy = [
       user('u0'),
@@ -98,7 +96,7 @@ const ASKING = JSON.stringify({
 });
 
 /** A server whose lab agent runs in this process. */
-function startAsking(options: StartOptions = {}): Promise<ApiServer> {
+function startAsking(options: StartOptions = {}) {
   const stores = createMemoryStores();
   const agents = new AgentRegistry([createLabAgent({ countCharge: () => Promise.resolve(1) })]);
   const executor = createInProcessExecutor({ agents, stores });
@@ -112,7 +110,7 @@ it('a client is not asked what its user may not decide', async () => {
     [undefined, 2],
     [authorize, 0],
   ] as const) {
-    api = await startAsking(rule && { authorize: rule });
+    const api = await startAsking(rule && { authorize: rule });
     const reply = await api.post('/api/ag-ui/lab', {
       threadId: 's1',
       runId: 'r1',
@@ -127,7 +125,7 @@ it('a client is not asked what its user may not decide', async () => {
 describe('the answers of a client of AG-UI', () => {
   /** The thread's two approvals wait; `send` answers them. */
   async function untilAsked() {
-    const { post, stores } = (api = await startAsking());
+    const { post, stores } = await startAsking();
     const run = (more: object) =>
       post('/api/ag-ui/lab', { threadId: 's1', runId: 'r1', messages: [], ...more });
     await (await run({ messages: [user('u1', ASKING)] })).text();
