@@ -76,8 +76,11 @@ async function* replayTurn(
   if (until.kind === 'stored' && !signal.aborted) yield progress.finish();
 }
 
-/** A slow viewer's connection is cut when more than this waits for it, in characters. */
-const MOST_WAITING = 1024 * 1024;
+/**
+ * A slow viewer's connection is cut when more than this waits for it, in characters. The calls of a
+ * step may bring 1 MB each at the same time, which is no viewer's fault.
+ */
+const MOST_WAITING = 8 * 1024 * 1024;
 
 interface LiveViewer {
   /** Returns the frames since the last call; undefined once the turn stops or the signal fires. */
