@@ -195,9 +195,24 @@ async function drain(reader: Reader): Promise<void> {
   await Promise.race([read(), sleep(AFTER_FINISH_MS, over.signal)]);
 }
 
-/** Adds the text that some providers omit from deltas that carry other fields. */
+/**
+ * Adds the text that some providers omit: from deltas that carry other fields, and from calls, whose
+ * input others send as an object.
+ */
 function withText(part: Part): Part {
-  return 'delta' in part && typeof part.delta !== 'string' ? { ...part, delta: '' } : part;
+  switch (part.type) {
+    case 'text-delta':
+    case 'reasoning-delta':
+    case 'tool-input-delta':
+      return typeof part.delta === 'string' ? part : { ...part, delta: '' };
+    case 'tool-call': {
+      const input: unknown = part.input;
+      if (typeof input === 'string') return part;
+      return { ...part, input: input === undefined ? '' : JSON.stringify(input) };
+    }
+    default:
+      return part;
+  }
 }
 
 /**

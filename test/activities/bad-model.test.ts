@@ -57,11 +57,13 @@ describe('a model that goes silent', () => {
 });
 
 describe('a model that calls tools badly', () => {
+  const withInput = (input: unknown): Part[] => [{ ...call('c', 'echo', {})[0], input } as Part];
   const deep = `{"value":${'['.repeat(2_000)}${']'.repeat(2_000)}}`;
   it.each([
     ['an unknown tool', call('c', 'nope', {}), 'There is no tool named "nope".'],
     ['a tool without a name', call('c', '', {}), 'There is no tool named "unnamed".'],
     ['a tool with an endless name', call('c', 'n'.repeat(9_000), {}), 'There is no tool named'],
+    ['without an input', withInput(undefined), 'Invalid input for "echo"'],
     ['with input that is no JSON', call('c', 'echo', '{"value":'), 'no valid JSON'],
     [
       'with a key that no page shows',
@@ -81,6 +83,14 @@ describe('a model that calls tools badly', () => {
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))).toContain(
       JSON.stringify(message).slice(1, -1),
     );
+  });
+
+  it('a call whose input is an object in place of a text is carried out', async () => {
+    const { begin, play, rows } = await harnessOf(
+      sayInTurn([...withInput({ value: 1 }), ...finish('tool-calls')]),
+    );
+    expect(await play(await begin())).toMatchObject({ status: 'completed' });
+    expect(await rows(0)).toContainEqual(expect.objectContaining({ toolCallId: 'c', output: 1 }));
   });
 
   it('a model that uses ids of an earlier run has made new calls', async () => {
@@ -201,8 +211,8 @@ describe('a model that says odd things', () => {
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
   });
 
-  it('a delta without a text says nothing', async () => {
-    const empty = { type: 'text-delta', id: 't', delta: undefined } as unknown as Part;
+  it.each([{ delta: undefined }, {}])('a delta without a text says nothing: %j', async (fields) => {
+    const empty = { type: 'text-delta', id: 't', ...fields } as unknown as Part;
     const { begin, step, session } = await harnessOf(() => [
       ...text('So.', 't').slice(0, -1),
       empty,
