@@ -17,7 +17,7 @@ export function createAdmit(extensions: readonly RunsExtension[], host: RunsHost
   return async (input) => {
     const done: (() => void)[] = [];
     const release = (): void => {
-      for (const each of done) each();
+      for (const each of done) callSafely(each, host, input);
     };
     try {
       for (const { before } of extensions) {
@@ -38,10 +38,24 @@ export function listenersOf(extensions: readonly RunsExtension[], host: RunsHost
       ? []
       : [
           (sessionId, events) => {
-            listener(sessionId, events, host);
+            callSafely(() => listener(sessionId, events, host), host, { sessionId });
           },
         ],
   );
+}
+
+/** Calls a function of an extension, which may be async; its failure fails nothing else. */
+function callSafely(
+  call: () => void | Promise<void>,
+  { logger }: Pick<RunsHost, 'logger'>,
+  { sessionId }: { sessionId: string },
+): void {
+  const called = async (): Promise<void> => {
+    await call();
+  };
+  called().catch((error: unknown) => {
+    logger.warn({ err: error, sessionId }, 'an extension failed behind a change');
+  });
 }
 
 /**

@@ -64,7 +64,7 @@ export interface RunsExtension {
    * Gets the events of a conversation's change after its commit. A process that dies in between
    * skips it, so a sweep must find what must not be lost.
    */
-  listener?: (sessionId: string, events: readonly Event[], host: RunsHost) => void;
+  listener?: (sessionId: string, events: readonly Event[], host: RunsHost) => void | Promise<void>;
   /**
    * Called before a run begins or a conversation is copied; its result is called once that is done
    * or has failed.

@@ -50,12 +50,28 @@ it('the example logs and counts what people answer, over HTTP and on the command
   await executor.close();
 });
 
-it('a listener is told of what activities change', async () => {
+it('a listener is told of what activities change, and what fails behind a change is logged', async () => {
   const kinds = new Set<string>();
+  const failed = new Set<unknown>();
+  const failing = (text: string) => (): Promise<void> => Promise.reject(new Error(text));
+  const released = jest.fn();
   const executor = createInProcessExecutor({
     agents: new AgentRegistry([createLabAgent({})]),
     stores: createMemoryStores(),
+    logger: {
+      info: () => undefined,
+      warn: ({ err }: { err?: Error }) => void failed.add(err?.message),
+    },
     extensions: [
+      {
+        name: 'broken',
+        listener: failing('told'),
+        before: () =>
+          Promise.resolve(() => {
+            throw new Error('released');
+          }),
+      },
+      { name: 'behind', before: () => Promise.resolve(released) },
       {
         name: 'kinds',
         listener: (_, events) => {
@@ -67,6 +83,8 @@ it('a listener is told of what activities change', async () => {
   await (await executor.execute('lab', JSON.stringify({ script: [{ say: 'hi' }] }))).result();
   await executor.close();
   expect([...kinds]).toEqual(expect.arrayContaining(['attempt_ended', 'run_ended']));
+  expect(released).toHaveBeenCalledTimes(1);
+  expect([...failed]).toEqual(expect.arrayContaining(['told', 'released']));
 });
 
 it('of two extensions with one name the last counts, and pages come behind the middleware of all', async () => {
