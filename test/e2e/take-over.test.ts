@@ -120,7 +120,7 @@ const STICKY = 2;
 async function waitedForDead(sessionId: string, diedAt: number): Promise<HistoryEvent[]> {
   const events = await historyOf(sessionId);
   const queueOf = ({ workflowTaskScheduledEventAttributes: task }: HistoryEvent) => task?.taskQueue;
-  const cached = events.filter((event) => queueOf(event)?.kind === STICKY);
+  const cached = events.filter((event) => Number(queueOf(event)?.kind) === STICKY);
   const [first] = cached;
   const late = cached.filter(
     (event) =>
