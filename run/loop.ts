@@ -207,6 +207,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       told !== undefined &&
       next.do === 'open' &&
       told.next.step === stepAfter(next, told.next) &&
+      isKnown(told.next) &&
       withinCap(told.next, cap).do !== 'end';
     if (!isUsable) isAsked = true;
     else if (told.version > Math.max(at.version, hintedVersion)) {
@@ -214,6 +215,11 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       follow(next, told.next);
     }
     changed();
+  }
+
+  /** Returns true if the record has named all calls of a hint. */
+  function isKnown(hinted: Next): boolean {
+    return hinted.do !== 'open' || (hinted.machine ?? []).every((id) => refs.has(id));
   }
 
   function begin(next: Next): void {

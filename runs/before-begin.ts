@@ -102,14 +102,18 @@ export function admitBeforeBegin(
     return (await sessions.acceptedMessages(sessionId, ids)).length === ids.length;
   }
 
-  /** Admits a new run of an existing session; a session with an active run gets none. */
+  /**
+   * Admits a new run of an existing session; a session with an active run gets none, unless that run
+   * is about to be stopped.
+   */
   async function admittedForRun<Result>(
-    sessionId: string,
+    { sessionId, stops }: { sessionId: string; stops?: string | undefined },
     rows: readonly Row[],
     change: () => Promise<Result>,
   ): Promise<Result> {
     const record = await sessions.read(sessionId);
-    if (record === undefined || !isTerminal(record.status)) return change();
+    if (record === undefined) return change();
+    if (!isTerminal(record.status) && record.runId !== stops) return change();
     return admitted(toAdmitInput(record, 'alone', rows), '', change);
   }
 
@@ -127,11 +131,11 @@ export function admitBeforeBegin(
           () => wasAccepted(input),
         );
       },
-      resume: (input) => admittedForRun(input.sessionId, [], () => runs.resume(input)),
+      resume: (input) => admittedForRun(input, [], () => runs.resume(input)),
       rewind: (input) => {
         const edited = input.mode === 'retry' ? (input.messages ?? []) : [];
         const rows = edited.map(({ row }) => row);
-        return admittedForRun(input.sessionId, rows, () => runs.rewind(input));
+        return admittedForRun(input, rows, () => runs.rewind(input));
       },
     },
     sessions: {

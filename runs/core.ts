@@ -12,7 +12,7 @@ import type { RunWorkflows } from './run-workflows.js';
 
 export interface RunsDeps {
   store: Store;
-  streamManager: Pick<StreamManager, 'read'> & Partial<Pick<StreamManager, 'inspect'>>;
+  streamManager: Pick<StreamManager, 'read' | 'follow'> & Partial<Pick<StreamManager, 'inspect'>>;
   workflows: RunWorkflows;
   agents: AgentRegistry;
   /** Absent if Temporal does not execute the runs. */

@@ -113,6 +113,8 @@ export function createExecutorOf(deps: {
   namespace?: string;
   checks?: AgentExecutor['checks'];
   readWorkers?: AgentExecutor['readWorkers'];
+  /** Aborts when this process carries out no more runs. */
+  closed?: AbortSignal;
 }): AgentExecutor {
   const { runs, agents, store, namespace = 'default', checks = {} } = deps;
   const handleOf = (sessionId: string, runId: string): RunHandle =>

@@ -1,4 +1,4 @@
-import { AgentAlreadyRunningError, HelixError } from '../protocol/errors.js';
+import { HelixError } from '../protocol/errors.js';
 import { toActingPerson, type Actor } from '../protocol/actor.js';
 import type { RunRecord } from '../store/contract/runs.js';
 import type { AuditAction } from '../store/contract/audit.js';
@@ -11,6 +11,9 @@ import { refusal, toRefusal } from './refusals.js';
 import type { Starts } from './starts.js';
 import type { Stops } from './stops.js';
 
+/** Longest wait for a stopped run, ms; without its worker, it is ended after 2 s. */
+const STOPPED_WITHIN_MS = 5_000;
+
 /** Creates further runs of a turn: writes the record, then starts the workflow. */
 export function createReruns(
   deps: RunsCore &
@@ -20,7 +23,7 @@ export function createReruns(
       requireAgent: (agent: string) => void;
     },
 ): Pick<Runs, 'resume' | 'retry' | 'canResume'> {
-  const { store, execute, stop, launch, wake, lostSignal } = deps;
+  const { store, streamManager, execute, stop, launch, wake, lostSignal } = deps;
 
   async function existing(sessionId: string): Promise<SessionRecord> {
     const record = await store.sessions.read(sessionId);
@@ -84,18 +87,37 @@ export function createReruns(
     throw toRefusal(sessionId, result);
   }
 
+  /** Ends a run whose turn is repeated, and waits for its end. */
+  async function giveUp({ sessionId, runId, sequence }: SessionRecord, actor: Actor) {
+    const reason = 'superseded';
+    const act = toAct('stop', actor, { reason });
+    const { kind } = await stop(sessionId, { mode: 'interrupt', runId, reason, by: actor.by, act });
+    if (kind !== 'stopping') return;
+    const signal = AbortSignal.timeout(STOPPED_WITHIN_MS);
+    for await (const entries of streamManager.follow(sessionId, sequence, signal)) {
+      if (entries.some(({ message }) => message.type === 'stream_end')) return;
+    }
+  }
+
   async function rewind(
     action: 'resume' | 'retry',
-    { checkpointId, messageId, messages, ...input }: RetryInput,
+    { checkpointId, messageId, messages, stops, ...input }: RetryInput,
     record: SessionRecord,
   ): Promise<RunRecord> {
     const result = await store.runs.rewind({
       ...(await announce(action, input, record)),
       runId: record.runId,
+      stops,
       ...(checkpointId === undefined
         ? { mode: 'retry' as const, messageId, messages }
         : { mode: 'from_checkpoint' as const, checkpointId }),
     });
+    // The end of a run would begin the turn of queued messages.
+    if (result.kind === 'busy' && stops === record.runId && record.queued === 0) {
+      await giveUp(record, input);
+      const wanted = { checkpointId, messageId, messages, ...input };
+      return rewind(action, wanted, await existing(record.sessionId));
+    }
     if (result.kind !== 'rewound') throw toRefusal(record.sessionId, result);
     launch(result.run, record.tenant);
     return result.run;
@@ -105,14 +127,9 @@ export function createReruns(
     retry: async ({ runId, ...input }) => {
       const record = await existing(input.sessionId);
       requireNewest(record, runId);
-      if (record.stream !== 'paused') return rewind('retry', input, record);
-      const { sessionId, by } = input;
-      // The end of this run would begin the turn of the queued messages.
-      if (record.queued > 0) throw new AgentAlreadyRunningError(sessionId);
       // The calls of a repeated turn need no answers.
-      const { runId: waiting } = record;
-      await stop(sessionId, { mode: 'interrupt', runId: waiting, reason: 'superseded', by });
-      return rewind('retry', input, await existing(sessionId));
+      const stops = record.stream === 'paused' ? record.runId : input.stops;
+      return rewind('retry', { ...input, stops }, record);
     },
     canResume: async (sessionId) => decideResume(await store.sessions.read(sessionId)),
     resume: async (input) => {

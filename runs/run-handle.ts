@@ -63,7 +63,10 @@ export interface RunHandle {
   readonly runId: string;
   /** Chunks after `fromSequence` (default: the run's beginning), then live; ends at a pause or an end. */
   stream: (options?: { fromSequence?: number; signal?: AbortSignal }) => RunStream;
-  /** Resolves once the run has ended or waits. Retries for 30 s while Redis is away. */
+  /**
+   * Resolves once the run has ended or waits. Retries for 30 s while Redis is away. Rejects when an
+   * in-process executor is closed, which leaves the run to `recover`.
+   */
   result: (options?: { signal?: AbortSignal }) => Promise<AgentResult>;
   /**
    * Resumes the run where it was interrupted, or with a message in a new turn. An active or waiting
@@ -102,6 +105,7 @@ export interface HandleDeps {
   store: Store;
   streamManager: StreamManager;
   runs: Runs;
+  closed?: AbortSignal | undefined;
 }
 
 export function createRunHandle(deps: HandleDeps, sessionId: string, runId: string): RunHandle {

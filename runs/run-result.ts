@@ -16,6 +16,8 @@ export type Standstill = { kind: 'ended' } | { kind: 'suspended'; marker: Marker
 export interface ResultDeps {
   store: Pick<Store, 'sessions' | 'calls'>;
   streamManager: Pick<StreamManager, 'read' | 'follow'>;
+  /** Aborts, with a HelixError, when the executor will carry out no more runs. */
+  closed?: AbortSignal | undefined;
 }
 
 /** The store writes marker and pause in one step, with little between them. */
@@ -25,7 +27,8 @@ const NEAR_PAUSE = 16;
  * Resolves once the run has ended or waits. The record gives the state and the stream wakes, so
  * nothing is polled. Retries for 30 s while the store is away.
  *
- * @throws HelixError `not_found` if there is no such session, `unavailable`; the signal's reason
+ * @throws HelixError `not_found` if there is no such session, `unavailable`, also once the executor is
+ * closed; the signal's reason
  */
 export async function awaitStandstill(
   deps: ResultDeps,
@@ -42,7 +45,9 @@ export async function awaitStandstill(
       const marker = await retryWhileUnavailable(() => readMarker(deps, record), signal);
       if (marker !== undefined) return { kind: 'suspended', marker };
     }
-    const found = await followToStandstill(deps, record, signal);
+    deps.closed?.throwIfAborted();
+    const either = deps.closed === undefined ? signal : AbortSignal.any([signal, deps.closed]);
+    const found = await followToStandstill(deps, record, either);
     if (found !== undefined) return found;
   }
 }

@@ -60,7 +60,8 @@ export interface Runs
   /**
    * Repeats a turn: its user messages stay, or are replaced from one of them on; its replies and
    * everything after it are dropped for good. With a checkpoint it continues after that one, as
-   * `resume` does in mode `from_checkpoint`. A run that waits for people is stopped first.
+   * `resume` does in mode `from_checkpoint`. A run that waits for people, or that `stops` names, is
+   * stopped first, unless the request is refused for another reason.
    *
    * @throws HelixError `agent_already_running` while a run is active, `stale_run` when another
    * request was faster, `message_conflict` for a message that stays, `not_found`,
@@ -157,6 +158,8 @@ export interface RetryInput extends Actor {
   messages?: UserMessage[];
   /** The run to repeat; refused if another one is the newest. Default: the newest. */
   runId?: string;
+  /** An active run that is given up for this one. */
+  stops?: string | undefined;
   reason?: string | undefined;
 }
 

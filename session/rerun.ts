@@ -112,6 +112,8 @@ export type Rewind = {
   sessionId: string;
   /** The run that the requester expects to be the newest: of two concurrent requests, one is refused. */
   runId: string;
+  /** The active run that the requester will stop next: it is `busy` only if nothing else is refused. */
+  stops?: string | undefined;
   /** Random part of the new run's id. */
   nonce: string;
   /** The requester, for the record. */
@@ -148,8 +150,9 @@ function messagesOf(input: Stored<Rewind>): readonly Message[] {
  * Takes the session back to a checkpoint or to the beginning of a turn, and starts the run that continues from there.
  * Everything later is dropped: rows, checkpoints, changes of the state, log entries.
  *
- * In this order: the session exists · this nonce already started a run (same reply) · no run is active · the expected
- * run is the newest · the target exists · the replacing messages are new · the state of the target is still stored.
+ * In this order: the session exists · this nonce already started a run (same reply) · no run is active but the one to be
+ * stopped · the expected run is the newest · the target exists · the replacing messages are new · the state of the target
+ * is still stored · no run is active.
  */
 export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   const { mode, nonce } = input;
@@ -160,7 +163,8 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   if (record?.agent === undefined) return { kind: 'not_found' };
   const { run, tenant } = record;
   if (run.id.endsWith(`-${nonce}`)) return { kind: 'rewound', run: newestRun(session) };
-  if (!isTerminal(run.status)) return { kind: 'busy', runId: run.id };
+  const isBusy = !isTerminal(run.status);
+  if (isBusy && input.stops !== run.id) return { kind: 'busy', runId: run.id };
   if (run.id !== input.runId) return { kind: 'stale_run', runId: run.id };
   const target = findTarget(session, { checkpointId, messageId, isEdited: messages.length > 0 });
   if (typeof target === 'string') return { kind: target };
@@ -169,6 +173,7 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   if (!isStateKept(session, target)) {
     return { kind: mode === 'retry' ? 'message_not_found' : 'checkpoint_not_found' };
   }
+  if (isBusy) return { kind: 'busy', runId: run.id };
   const { log } = session.tree;
   const dropped = log.after(target.sequence, Infinity);
   record.sizes.controls -= dropped.filter(([, writer, message]) =>

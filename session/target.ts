@@ -56,11 +56,23 @@ function headsOf(session: Session, from: number, to: number): RowHead[] {
 /** Returns the row of a user message at the turn's beginning, or the turn's first row for its reply's id. */
 function rowInTurn(session: Session, turn: Turn, id: string): number | undefined {
   if (id === turn.messageId) return turn.row;
-  for (let row = turn.row; ; row += 1) {
-    const head = headAt(session, row);
-    if (head?.role !== 'user') return undefined;
-    if (head.id === id) return row;
+  const at = askedFrom(session, turn.row, session.rows.count).findIndex((head) => head.id === id);
+  return at < 0 ? undefined : turn.row + at;
+}
+
+/** Rows per read: most turns begin with fewer user messages. */
+const PAGE = 10;
+
+/** Returns the user messages at a turn's beginning, which precede its reply. */
+function askedFrom(session: Session, from: number, ends: number): RowHead[] {
+  const asked: RowHead[] = [];
+  for (let row = from; row < ends; row += PAGE) {
+    const page = headsOf(session, row, Math.min(row + PAGE, ends) - 1);
+    const others = page.findIndex(({ role }) => role !== 'user');
+    asked.push(...page.slice(0, others < 0 ? PAGE : others));
+    if (others >= 0 || page.length === 0) break;
   }
+  return asked;
 }
 
 /** Returns the row of a user message, or for a reply the first row of its turn. */
@@ -115,23 +127,17 @@ function toTurn(
   const newest = session.existing.turn;
   const ends =
     (turn.n < newest.n ? session.turns.get(turn.n + 1)?.row : undefined) ?? session.rows.count;
-  // The user messages of a turn precede its reply.
-  let at = turn.row;
-  let visible = 0;
-  let behind = 0;
-  for (; at < ends; at += 1) {
-    const head = headAt(session, at);
-    if (head?.role !== 'user') break;
-    if (head.hidden === true) continue;
-    visible += 1;
-    if (at >= row) behind += 1;
-  }
+  const asked = askedFrom(session, turn.row, ends);
+  const countShown = (heads: readonly RowHead[]): number =>
+    heads.filter(({ hidden }) => hidden !== true).length;
+  const visible = countShown(asked);
+  const behind = countShown(asked.slice(Math.max(0, row - turn.row)));
   const before = visibleBefore(session, turn, visible);
   if (isEdited && (messageId === undefined || headAt(session, row)?.id !== messageId))
     return 'message_not_found';
   return {
     turn,
-    rows: isEdited ? row : at,
+    rows: isEdited ? row : turn.row + asked.length,
     checkpoints: countCheckpoints(session, turn.row),
     sequence: turn.sequence,
     step: 0,

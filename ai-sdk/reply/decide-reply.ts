@@ -67,14 +67,17 @@ async function act(
     }
     case 'regenerate':
       return regenerateTurn(chat, ask);
-    case 'edit':
-      await requireFiles(stateStore, caller, sessionId, ask.messages);
-      return editTurn(chat, ask).catch((error: unknown) => actAgain(chat, facts, error));
+    case 'edit': {
+      const messages = await requireFiles(stateStore, caller, sessionId, ask.messages);
+      return editTurn(chat, { ...ask, messages }).catch((error: unknown) =>
+        actAgain(chat, facts, error),
+      );
+    }
     case 'answer':
       return continueTurn(chat, session, await submitAnswers(chat, session, ask.answers));
     case 'say': {
-      const { agent, messages, answers } = ask;
-      await requireFiles(stateStore, caller, sessionId, messages);
+      const { agent, answers } = ask;
+      const messages = await requireFiles(stateStore, caller, sessionId, ask.messages);
       const submission = answers && (await submitAnswers(chat, session, answers));
       const policy = await toPolicy(chat, facts, messages, submission);
       const reply = await startTurn(chat, { agent, messages, ...policy });

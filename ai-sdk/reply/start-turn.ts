@@ -1,7 +1,6 @@
 import { toRefusal } from '../../runs/refusals.js';
 import { type Actor, toPerson } from '../../protocol/actor.js';
 import type { BeginInput, RunRecord, UserMessage } from '../../store/contract/runs.js';
-import type { SessionRecord } from '../../store/contract/sessions.js';
 import { replayTurn, streamSpan, toReader } from './attach-turn.js';
 import { createAwaitedFrames } from '../turns/awaited-turn.js';
 import type { Chat, ChatReply } from './types.js';
@@ -81,8 +80,8 @@ export async function regenerateTurn(
 ): Promise<ChatReply> {
   const { deps, sessionId } = chat;
   try {
-    if (stops !== undefined) await stopRun(chat, stops);
-    return streamTurn(chat, await deps.executor.retry({ sessionId, messageId, ...actorOf(chat) }));
+    const retry = { sessionId, messageId, stops: stops?.runId, ...actorOf(chat) };
+    return streamTurn(chat, await deps.executor.retry(retry));
   } catch (error) {
     if (!isOvertaken(error)) throw error;
     const view = await deps.stateStore.sessions.view(sessionId);
@@ -90,20 +89,6 @@ export async function regenerateTurn(
     if (view === undefined || repeat === undefined) throw error;
     if (repeat.kind === 'refuse') throw repeat.error;
     return replayTurn(chat, view);
-  }
-}
-
-/** Longest wait for a stopped run, ms; without its worker, it is ended after 2 s. */
-const STOPPED_WITHIN_MS = 5_000;
-
-/** Ends the reply that is being written, and waits for its end. */
-async function stopRun(chat: Chat, { sessionId, runId, sequence }: SessionRecord): Promise<void> {
-  const { executor, streamManager } = chat.deps;
-  const stop = { mode: 'interrupt', runId, reason: 'superseded' } as const;
-  await executor.stop(sessionId, { ...stop, ...actorOf(chat) });
-  const signal = AbortSignal.timeout(STOPPED_WITHIN_MS);
-  for await (const entries of streamManager.follow(sessionId, sequence, signal)) {
-    if (entries.some(({ message }) => message.type === 'stream_end')) return;
   }
 }
 
@@ -118,9 +103,8 @@ export async function editTurn(
   { messageId, messages: sent, stops }: Extract<Ask, { kind: 'edit' }>,
 ): Promise<ChatReply> {
   const { deps, sessionId } = chat;
-  if (stops !== undefined) await stopRun(chat, stops);
   const messages = sent.map((message) => (message.id === messageId ? asEdited(message) : message));
-  const retry = { sessionId, messageId, messages, ...actorOf(chat) };
+  const retry = { sessionId, messageId, messages, stops: stops?.runId, ...actorOf(chat) };
   return streamTurn(chat, await deps.executor.retry(retry));
 }
 

@@ -73,7 +73,7 @@ export type ChatReply = { runId?: string } & (
 
 export type StreamedReply = Extract<ChatReply, { kind: 'stream' }>;
 
-type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'stop' | 'submitToolResult' | 'expireCalls'> &
+type ChatRuns = Pick<Runs, 'execute' | 'retry' | 'submitToolResult' | 'expireCalls'> &
   Partial<Pick<Runs, 'mayApprove'>>;
 
 export interface ChatDeps {

@@ -25,8 +25,9 @@ export function toTrailingUserMessages(messages: readonly PostedMessage[]): Post
 }
 
 /**
- * Converts posted user messages into what the session accepts. Those before the last without text or
- * a file are left out: a page still shows one that was refused when it posts the next.
+ * Converts posted user messages into what the session accepts. Messages before the last that it would
+ * refuse are left out: a page still shows a refused message when it posts the next. Hidden ones are
+ * not left out, since they belong to the next visible message.
  *
  * @throws HelixError `validation_error` or `message_too_large`; then none is accepted
  */
@@ -38,11 +39,15 @@ export function toUserMessages(
     throw invalid(`One request may bring at most ${String(LIMITS.newMessages)} messages.`);
   }
   const ids = new Set<string>();
-  const said = posted.filter((message, at) => at === posted.length - 1 || hasContent(message));
-  return said.map((message) => {
+  return posted.flatMap((message, at) => {
     if (ids.has(message.id)) throw invalid(`Two messages have the id "${message.id}".`);
     ids.add(message.id);
-    return toUserMessage(message, options);
+    try {
+      return [toUserMessage(message, options)];
+    } catch (error) {
+      if (at === posted.length - 1 || isHidden(metadataOf(message, options))) throw error;
+      return [];
+    }
   });
 }
 
@@ -54,8 +59,8 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
   const parts = toUserParts(message, options);
   const hash = hashOf(id, parts);
   const data = toDataParts(message, parts);
-  const metadata = toMetadata(message.metadata) ?? toMetadata(options.metadata);
-  const hidden = metadata?.[COMMON_METADATA_KEYS.HIDDEN] === true;
+  const metadata = metadataOf(message, options);
+  const hidden = isHidden(metadata);
   const row: UserRow = {
     role: 'user',
     id,
@@ -67,13 +72,13 @@ function toUserMessage(message: PostedMessage, options: UserMessageOptions): Use
   return { id, hash, row, hidden };
 }
 
-/** Replaces a message's text; its files stay. @throws HelixError `message_too_large` */
+/** Replaces a message's text, as an edit; its files stay. @throws HelixError `message_too_large` */
 export function withText(message: UserMessage, text: string): UserMessage {
   const { id, row } = message;
   if (row.role !== 'user') return message;
   const files = row.parts.filter(({ type }) => type === 'file');
   const parts: UserPart[] = [{ type: 'text', text }, ...files];
-  return { ...message, hash: hashOf(id, parts), row: { ...row, parts } };
+  return { ...message, hash: hashOf(id, parts), row: { ...row, parts, edited: true } };
 }
 
 /** Returns true if a stored message has the same id and content. */
@@ -170,6 +175,17 @@ function isAllowedFile(
   return protocol === 'https:' && allowedFileHosts.includes(host);
 }
 
+function metadataOf(
+  message: PostedMessage,
+  options: UserMessageOptions,
+): Record<string, unknown> | undefined {
+  return toMetadata(message.metadata) ?? toMetadata(options.metadata);
+}
+
+function isHidden(metadata: Record<string, unknown> | undefined): boolean {
+  return metadata?.[COMMON_METADATA_KEYS.HIDDEN] === true;
+}
+
 /** Drops metadata that is too large or not an object; the message is kept. */
 function toMetadata(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
@@ -178,8 +194,8 @@ function toMetadata(value: unknown): Record<string, unknown> | undefined {
 }
 
 /**
- * Checks that the files of new messages exist and belong to the caller. Messages accepted before
- * may name a file that was removed since.
+ * Returns the messages whose files exist and belong to the caller. Messages accepted before may name
+ * a file that was removed since. Others before the last are left out as in `toUserMessages`.
  *
  * @param storedId id under which the conversation is stored
  * @throws HelixError `validation_error`
@@ -189,18 +205,26 @@ export async function requireFiles(
   caller: Caller,
   storedId: string,
   messages: readonly UserMessage[],
-): Promise<void> {
+): Promise<UserMessage[]> {
   const isThere = async (fileId: string): Promise<boolean> => {
     const file = await files.read(storedId, fileId);
     return file !== undefined && isOwner(file, caller);
   };
-  for (const { id, row } of messages) {
+  const mayPass = async ({ id, row }: UserMessage): Promise<boolean> => {
     for (const fileId of row.role === 'user' ? row.parts.flatMap(fileIdOf) : []) {
       if (await isThere(fileId)) continue;
-      if ((await sessions.acceptedMessages(storedId, [id])).length > 0) continue;
+      return (await sessions.acceptedMessages(storedId, [id])).length > 0;
+    }
+    return true;
+  };
+  const kept: UserMessage[] = [];
+  for (const message of messages) {
+    if (await mayPass(message)) kept.push(message);
+    else if (message.hidden || message === messages.at(-1)) {
       throw invalid('A file of this message is not there any more; add it again.');
     }
   }
+  return kept;
 }
 
 function fileIdOf(part: { type: string; url?: string }): string[] {

@@ -148,6 +148,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     meter,
     logger,
   });
+  const closing = new AbortController();
   const holder = randomUUID();
   const sweep = createSweep({ store, runs, holder, logger });
   const { startRun } = runs;
@@ -199,7 +200,13 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
   }
 
   return {
-    ...createExecutorOf({ ...stores, runs, agents, namespace: local.namespace }),
+    ...createExecutorOf({
+      ...stores,
+      runs,
+      agents,
+      namespace: local.namespace,
+      closed: closing.signal,
+    }),
     recover,
     learn: (agent) => {
       if (!agents.has(agent.name)) agents.register(agent as AgentDefinition);
@@ -214,6 +221,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
     close: async () => {
       clearInterval(timer);
       await local.leave();
+      closing.abort(new HelixError('unavailable', 'The executor is closed.'));
       await toolHost.close();
       await runs.idle();
     },

@@ -195,13 +195,15 @@ describe('the loop of a run', () => {
     expect(asked[1]).toEqual({ do: 'model', step: 2 });
   });
 
-  it('a hint that is older, or of another step, changes nothing; without one it looks', async () => {
+  it('a hint that is older, of another step, or of an unknown call changes nothing; without one it looks', async () => {
     const { begun, reply, hint } = createStage();
     await reply('model 1', open(5, { people: ['a'], calls: CALLS }));
     await hint({ at: open(5, { machine: ['a'] }) });
     expect(begun).toEqual(['model 1']);
     const other: Next = { do: 'open', step: 2, machine: ['a'] };
-    for (const given of [undefined, null, {}, { at: at(9, other) }, { at: done(9) }]) {
+    const unknown = open(9, { machine: ['a', 'x'] });
+    const hints = [undefined, null, {}, { at: at(9, other) }, { at: done(9) }, { at: unknown }];
+    for (const given of hints) {
       const asked = begun.length;
       await hint(given);
       expect(begun.slice(asked)).toEqual(['look']);

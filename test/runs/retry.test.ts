@@ -103,6 +103,8 @@ describe('retry', () => {
   it('a turn that asks is not repeated while messages wait: its end would begin theirs', async () => {
     const session = drive(stores);
     await session.asked(newCall('c1', 'approval'));
+    const unknown = { sessionId: session.id, messageId: 'x' };
+    await expect(runs.executor.retry(unknown)).rejects.toMatchObject({ code: 'message_not_found' });
     // Workflows send messages in this way, and the question stays.
     const waits = { policy: 'queue', keepsQuestions: true } as const;
     await session.begin({ messages: [userMessage('u2')], ...waits });

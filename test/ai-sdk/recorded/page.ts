@@ -62,7 +62,6 @@ export function createBridge({ store, streamManager }: Player): HandleChatStream
         expireCalls: () => Promise.resolve(false),
         execute: refused,
         retry: refused,
-        stop: refused,
       },
     },
     stateStore: store,

@@ -1,5 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { convertToUIMessages } from '../../../ai-sdk/parts/convert-messages.js';
-import { isSameContent, toUserMessages } from '../../../ai-sdk/reply/user-messages.js';
+import {
+  isSameContent,
+  requireFiles,
+  toUserMessages,
+} from '../../../ai-sdk/reply/user-messages.js';
+import { formatFileUrl } from '../../../protocol/ids.js';
+import { createMemoryStores } from '../../../store/memory/index.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 
@@ -44,13 +51,35 @@ describe("a page's own parts of a user message", () => {
   });
 });
 
-it('an empty message, which was refused, does not block the next one', () => {
-  const posted = [[text('')], [place], [], [text('a')], [text('b')]].map(
+it('a message that was refused does not block the next one', () => {
+  const large = text('x'.repeat(LIMITS.userMessageBytes));
+  const file = { type: 'file', url: 'https://evil.test/a.png', mediaType: 'image/png' };
+  const posted = [[text('')], [place], [], [large], [file], [text('a')], [text('b')]].map(
     (parts, at): PostedMessage => ({ id: `u${String(at)}`, role: 'user', parts }),
   );
-  const plain: PostedMessage = { id: 'u5', role: 'user', content: 'c' };
-  expect(toUserMessages([...posted, plain]).map(({ id }) => id)).toEqual(['u3', 'u4', 'u5']);
+  const plain: PostedMessage = { id: 'u7', role: 'user', content: 'c' };
+  expect(toUserMessages([...posted, plain]).map(({ id }) => id)).toEqual(['u5', 'u6', 'u7']);
   expect(() => toUserMessages(posted.slice(0, 3))).toThrow('needs text or a file');
+  expect(() => toUserMessages(posted.slice(0, 4))).toThrow('too large');
+  // The next visible message was written with this one.
+  const metadata = { hidden: true };
+  const hidden: PostedMessage = { id: 'h', role: 'user', parts: [large], metadata };
+  expect(() => toUserMessages([hidden, plain])).toThrow('too large');
+});
+
+it('a message whose file is gone is refused, and does not block the next one', async () => {
+  const { store } = createMemoryStores();
+  const url = formatFileUrl({ sessionId: 's', fileId: randomUUID() });
+  const posted = [[{ type: 'file', url, mediaType: 'image/png' }], [text('a')]].map(
+    (parts, at): PostedMessage => ({ id: `u${String(at)}`, role: 'user', parts }),
+  );
+  const messages = toUserMessages(posted, { sessionId: 's' });
+  const keep = (list: typeof messages) => requireFiles(store, { userId: 'ann' }, 's', list);
+  expect(await keep(messages)).toEqual(messages.slice(1));
+  await expect(keep(messages.slice(0, 1))).rejects.toThrow('not there any more');
+  const agent = 'a';
+  await store.runs.begin({ sessionId: 's', agent, owner: 'ann', nonce: 'n', messages, now: 1 });
+  expect(await keep(messages)).toEqual(messages);
 });
 
 it.each([

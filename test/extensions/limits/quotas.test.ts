@@ -131,6 +131,24 @@ describe('what a user may have', () => {
     await expect(executor.resume({ sessionId })).rejects.toMatchObject(exceeded('runs'));
   });
 
+  it('an edit that a quota refuses stops no reply', async () => {
+    const executor = executorWith({ bytes: 3_000 });
+    const sessionId = newSessionId();
+    const begun = await say(executor, { sessionId });
+    const stops = begun.kind === 'begun' ? begun.run.runId : '';
+    const edit = (length: number) => {
+      const messages = [userMessage('u1', 'x'.repeat(length))];
+      return executor.retry({ sessionId, messageId: 'u1', messages, stops });
+    };
+    await expect(edit(4_000)).rejects.toMatchObject(exceeded('bytes'));
+    expect(await stores.store.sessions.read(sessionId)).toMatchObject({ status: 'starting' });
+    expect(await edit(1_000)).toMatchObject({ turn: 1 });
+    expect(await stores.store.runs.list(sessionId)).toMatchObject([
+      { status: 'interrupted', reason: 'superseded' },
+      { status: 'starting' },
+    ]);
+  });
+
   it('the slot of a run is free again when the run is stopped or lost', async () => {
     const executor = executorWith({ runs: 1 });
     const sessionId = newSessionId();

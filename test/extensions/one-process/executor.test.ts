@@ -231,7 +231,10 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     await waiting.result();
     const speaking = await first.execute('gated', 'speak one');
     await gated.reached('one');
+    const left = expect(speaking.result()).rejects.toMatchObject({ code: 'unavailable' });
     await first.close();
+    await left;
+    expect(pendingOf(await waiting.result())).toEqual(['c1']);
 
     const second = open({ agents: [agent, gated.agent], stores, name });
     expect(await second.recover()).toBe(2);
