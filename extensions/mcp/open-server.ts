@@ -161,6 +161,7 @@ function createTransport(
       left -= text.length;
       logger.info({ server: name, stderr: text }, 'a server of tools writes');
     });
+    sendInTurn(transport);
     return { transport, leave: () => Promise.resolve(), release: () => undefined };
   }
   const { fetch, close } = createGuardedFetch(server, (value) => keepSecret(secrets, value));
@@ -174,6 +175,17 @@ function createTransport(
     await orAborted(left, AbortSignal.timeout(LEAVE_MS)).catch(() => undefined);
   };
   return { transport, leave, release: close };
+}
+
+/** Lets each message wait for the one before: the SDK adds a listener for each that a program leaves unread. */
+function sendInTurn(transport: Transport): void {
+  const send = transport.send.bind(transport);
+  let before = Promise.resolve();
+  transport.send = (message) => {
+    const sendNext = (): Promise<void> => send(message);
+    before = before.then(sendNext, sendNext);
+    return before;
+  };
 }
 
 /** Bounds the unread messages to a server that sends requests without reading the answers. */

@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events';
+import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import {
   createOutput,
@@ -7,6 +9,7 @@ import {
   type OutputOptions,
 } from '../../cli/output/output.js';
 import { shownDuration, shownJson, shownText, shownTime } from '../../cli/output/shown-text.js';
+import { runCommandLine } from '../../cli/run.js';
 import { createTerminal } from '../../cli/terminal.js';
 
 interface Thing {
@@ -179,4 +182,18 @@ it('times are shown relative, in ISO 8601, or raw', () => {
   expect(shownTime(5, 'raw', 1)).toBe('5');
   expect(shownTime(undefined, 'raw', 1)).toBe('-');
   expect(shownDuration(90_061_000)).toBe('1d 1h');
+});
+
+it('ends quietly when the reader of its output has closed the pipe, and fails if it cannot write', async () => {
+  const stdout = new PassThrough();
+  const exit = (code: number): never => {
+    throw new Error(`exit ${String(code)}`);
+  };
+  const host = { argv: ['node', 'helix', '--help'], env: {}, stdout, stderr: new PassThrough() };
+  const proc = Object.assign(new EventEmitter(), { ...host, stdin: new PassThrough(), exit });
+  await runCommandLine(proc as unknown as NodeJS.Process, '0');
+  const fail = (code: string) => () =>
+    stdout.emit('error', Object.assign(new Error(code), { code }));
+  expect(fail('EPIPE')).toThrow('exit 0');
+  expect(fail('ENOSPC')).toThrow('ENOSPC');
 });

@@ -1,5 +1,5 @@
 import { equal, includes } from '../../store/conformance/assertions.js';
-import { approval, client, server, textIn } from '../../store/conformance/fixtures.js';
+import { approval, client, server, textChunk, textIn } from '../../store/conformance/fixtures.js';
 import type { HandOverInput } from '../../store/contract/steps.js';
 import { it } from './rules.js';
 
@@ -22,6 +22,18 @@ describe('attempts', () => {
     const next = await session.newRun('u2');
     includes(await session.claim(session.writer(next.runId, 1, 1)), { kind: 'claimed' });
     includes(await session.record(), { status: 'running' });
+  });
+
+  it('an attempt is withdrawn whole, however much others have written between its entries', async (setup) => {
+    const { session, streamManager } = setup;
+    const { runId, writer } = await session.speaking();
+    await session.say(writer, 1, 'first');
+    const other = await streamManager.createWriter(session.id, 'a', 'test');
+    const dots = Array.from({ length: 2_001 }, () => other.write(textChunk('.', 1, session.id)));
+    await Promise.all(dots);
+    await session.say(writer, 2, 'last');
+    includes(await session.claim(session.writer(runId, 1, 2)), { kind: 'claimed' });
+    equal(textIn(await session.log()), '.'.repeat(dots.length));
   });
 
   it('lost attempts are counted per step', async ({ session }) => {

@@ -200,6 +200,16 @@ it('a stop in the mailbox reaches the attempts of its conversation', async () =>
   end();
 });
 
+it('the mailbox keeps the newest stops, since every renewal reads them all', async () => {
+  const { leases } = open(undefined, false);
+  const stops = Array.from({ length: 250 }, (_, n) => ({
+    sessionId: 's',
+    runId: `s:${String(n)}`,
+  }));
+  for (const stop of stops) await leases.noteStop(stop);
+  expect((await leases.renew('w', 60_000)).stops).toEqual(stops.slice(50));
+});
+
 it('a stop of a conversation that this worker does not execute changes nothing, whatever its id is', async () => {
   const { leases, lease } = open();
   const heard: string[] = [];

@@ -71,6 +71,10 @@ describe('a server of tools that says more than it was asked', () => {
   });
 
   it('and asks without end, and reads nothing, is answered up to a number', async () => {
+    const warnings: string[] = [];
+    const keep = ({ name }: Error): unknown => warnings.push(name);
+    process.on('warning', keep);
+    atEndOfFile(() => process.off('warning', keep));
     const { notes } = await call(['pings', 'look']);
     // The program notes the count whether the next call reuses the connection or opens another.
     let line: string | undefined;
@@ -81,6 +85,7 @@ describe('a server of tools that says more than it was asked', () => {
     const answers = Number(line?.slice('answers '.length));
     expect(answers).toBeGreaterThan(1_000);
     expect(answers).toBeLessThan(9_000);
+    expect(warnings).not.toContain('MaxListenersExceededWarning');
   });
 });
 
