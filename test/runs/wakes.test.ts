@@ -92,6 +92,16 @@ it('a stop of a run whose model speaks is in the mailbox of the workers, too', a
   expect(renewed).toEqual([{ sessionId: session.id, runId }]);
 });
 
+it('a repetition waits for the end of the reply that is given up for it', async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores);
+  const { runId } = await session.speaking();
+  const again = createIdleRuns(stores).retry({ sessionId: session.id, stops: runId });
+  await until('it is to stop', async () => (await session.record())?.stop !== undefined);
+  await session.end(runId, 'interrupted');
+  expect(await again).toMatchObject({ turn: 1, messageId: 'msg-1' });
+});
+
 describe('a wake-up', () => {
   const at: At = { version: 3, sequence: 9, next: { do: 'model', step: 2 } };
   const closed = new WorkflowNotFoundError('it has ended', 'run:s:1-n', undefined);

@@ -106,3 +106,17 @@ it('a claim reads no rows if they are many, and once the few that are new', asyn
   });
   expect(reads).toBe(1);
 });
+
+it('an edit reads the messages of its turn in pages, and keeps those before its own', async () => {
+  const { session, readsOf } = setUp();
+  const messages = Array.from({ length: 25 }, (_, n) => userMessage(`m${String(n)}`));
+  const { runId } = await session.newRun({ messages });
+  await session.end(runId, 'interrupted');
+  const edit = { messageId: 'm20', messages: [userMessage('m20', 'other')] };
+  const reads = await readsOf(async () => {
+    const run = { messageId: 'msg-21' };
+    expect(await session.retry(edit)).toMatchObject({ kind: 'rewound', run });
+  });
+  expect(await session.rows()).toHaveLength(21);
+  expect(reads).toBeLessThan(12);
+});

@@ -10,7 +10,6 @@ import {
   createInProcessExecutor,
   type AgentResult,
   type InProcessExecutor,
-  type InProcessOptions,
 } from '../../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
@@ -45,16 +44,6 @@ const hang = JSON.stringify({ hang: true });
 /** Returns the ids of the calls that a person would see. */
 function pendingOf(result: AgentResult): string[] {
   return 'pending' in result ? result.pending.map(({ toolCallId }) => toolCallId) : [];
-}
-
-async function untilSpeaks(
-  { streamManager }: Pick<InProcessOptions['stores'], 'streamManager'>,
-  sessionId: string,
-): Promise<void> {
-  await until('it speaks', async () => {
-    const entries = await streamManager.read(sessionId, 0, 9);
-    return entries.some(({ message }) => message.type === 'text_delta');
-  });
 }
 
 describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
@@ -96,7 +85,10 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     const stores = await openStores();
     const executor = open({ agents: [agent], stores });
     const handle = await executor.execute('tester', hang);
-    await untilSpeaks(stores, handle.sessionId);
+    await until('it speaks', async () => {
+      const entries = await stores.streamManager.read(handle.sessionId, 0, 9);
+      return entries.some(({ message }) => message.type === 'text_delta');
+    });
     await handle.interrupt({ reason: 'enough' });
     expect(await handle.result()).toMatchObject({ status: 'interrupted', text: 'And' });
     expect(await executor.canResume(handle.sessionId)).toMatchObject({ canResume: true });
@@ -363,16 +355,6 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     expect(await stores.store.sessions.read(handle.sessionId)).toBeUndefined();
     await executor.idle();
   });
-});
-
-it('a reply that is given up for another version of its message is stopped before', async () => {
-  const stores = createMemoryStores();
-  const executor = open({ agents: [createTestAgent().agent], stores });
-  const { sessionId, runId } = await executor.execute('tester', hang, { messageId: 'u1' });
-  await untilSpeaks(stores, sessionId);
-  const messages = [userMessage('u1', 'hello')];
-  const again = await executor.retry({ sessionId, messageId: 'u1', messages, stops: runId });
-  expect(await again.result()).toMatchObject({ status: 'completed', text: 'You said hello' });
 });
 
 it('the close disconnects from the servers of tools', async () => {
