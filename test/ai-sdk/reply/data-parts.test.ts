@@ -4,6 +4,7 @@ import {
   isSameContent,
   requireFiles,
   toUserMessages,
+  withText,
 } from '../../../ai-sdk/reply/user-messages.js';
 import { formatFileUrl } from '../../../protocol/ids.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
@@ -65,6 +66,11 @@ it('a message that was refused does not block the next one', () => {
   const metadata = { hidden: true };
   const hidden: PostedMessage = { id: 'h', role: 'user', parts: [large], metadata };
   expect(() => toUserMessages([hidden, plain])).toThrow('too large');
+});
+
+it('a waiting message with another text is an edit, which no page with the old text undoes', () => {
+  const { row } = withText(accept([text('a')]), 'b');
+  expect(row).toMatchObject({ parts: [text('b')], edited: true });
 });
 
 it('a message whose file is gone is refused, and does not block the next one', async () => {
