@@ -21,7 +21,7 @@ export const notified: Scenario = (stage) =>
 
 /** Runs that wait for people. */
 export const asking: Record<string, Scenario> = {
-  'approval-signalled': (stage) => asked(stage, 'pay', (run) => stage.runs.decide(run, 'c1', true)),
+  approval: (stage) => asked(stage, 'pay', (run) => stage.runs.decide(run, 'c1', true)),
   'approval-by-update': (stage) =>
     asked(stage, 'pay', (run) => stage.update(run, 'approve', { toolCallId: 'c1' })),
   'denial-by-update': (stage) =>

@@ -7,7 +7,7 @@ export const historiesFolder = fileURLToPath(new URL('../histories/', import.met
 export const KEPT: readonly string[] = [
   'text-alone',
   'parallel-tools',
-  'approval-signalled',
+  'approval',
   'client-tool-in-time',
   'deadline-expires',
   'sub-agent-asks-parent',
