@@ -62,10 +62,10 @@ describe('the cache of rows', () => {
   it('the cache of rows drops rows that a store which came back older has replaced since', async () => {
     const sessions = countedSessions();
     const cache = createRowsCache(sessions, 100 * KB);
-    await cache.load(session('a'), 3);
+    await cache.load(session('a'), 5);
     sessions.replaceReplies();
     const { rows: from } = cache.held('a');
-    const given = { from, rows: await sessions.rows('a', from, 3) };
-    expect(await cache.load(session('a'), 3, given)).toEqual(await sessions.rows('a', 0, 3));
+    const given = { from, rows: await sessions.rows('a', from, 5) };
+    expect(await cache.load(session('a'), 5, given)).toEqual(await sessions.rows('a', 0, 5));
   });
 });
