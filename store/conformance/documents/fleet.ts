@@ -369,7 +369,7 @@ function requestCases({ describe, it }: Suite): void {
     it('a claim that is renewed lasts from then on; one that was dropped is not made again', async (setup) => {
       const { requests } = setup.store;
       const [key, dropped] = [newNonce(), newNonce()];
-      await requests.claim(key, 'd1', LONG_MS);
+      await requests.claim(key, 'd1', 10 * LONG_MS);
       // A shorter time shows that the renewal counts, however slow the store is.
       await requests.renew(key, SHORT_MS);
       await eventually(
