@@ -12,6 +12,7 @@ import {
   type Choice,
 } from '../../support/openai-client.js';
 import { useLocalProduct } from '../../support/local-product.js';
+import { postJson } from '../../support/post-json.js';
 import { newSessionId } from '../../support/product.js';
 import { until } from '../../support/until.js';
 
@@ -123,6 +124,11 @@ describe('the client of OpenAI', () => {
       );
       expect(code).toMatch(/^[a-z_]+$/);
       expect(status).toBe(stream ? undefined : 502);
+      if (stream) return;
+      // Another try would meet the same end.
+      const body = { model: 'lab', messages: [failing] };
+      const reply = await postJson(`${product.url}/v1/chat/completions`, body);
+      expect([reply.status, reply.headers.get('x-should-retry')]).toEqual([502, 'false']);
     },
   );
 });

@@ -93,6 +93,17 @@ it('ended runs that still count are found before a run is refused', async () => 
   expect(await admit({ runs: 1 })).toBeInstanceOf(Function);
 });
 
+it('a conversation that is not yet among those of its owner counts as one that is there', async () => {
+  const { admit, session, drive: driveOf, owners } = open();
+  await driveOf('another').begin(ANN);
+  await owners.fold('another');
+  const { runId } = await session.newRun(ANN);
+  await session.end(runId, 'completed');
+  const limits = { sessions: 1 };
+  expect(await admit(limits, { sessionId: session.id })).toBeInstanceOf(Function);
+  expect(await admit(limits)).toBe('sessions');
+});
+
 it('an owner at the storage limit is refused however little is added', async () => {
   expect(await open().admit({ bytes: 0 })).toBe('bytes');
 });

@@ -100,6 +100,17 @@ it('each reminder of a question is a notice of its own', async () => {
   expect(new Set(notices.map(({ id }) => id)).size).toBe(3);
 });
 
+it('no escalation is announced where no receiver is there for those', async () => {
+  const { announce, state, taken } = announcing([]);
+  state.calls = [approval('a')];
+  const first = await announce.wait(LOOK);
+  taken();
+  const askedAt = Date.now() - 86_400_000;
+  const calls = first?.progress.calls.map((call) => ({ ...call, askedAt })) ?? [];
+  await announce.wait({ ...LOOK, progress: { calls } });
+  expect(taken()).toEqual([]);
+});
+
 it('reminders of different times are notices of their own, although they are due at once', async () => {
   const { announce, state, taken } = announcing([60_000, 120_000]);
   state.calls = [approval('a'), approval('b')];
