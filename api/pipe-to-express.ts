@@ -21,7 +21,9 @@ export interface PipeOptions {
   meter?: StreamMeter | undefined;
 }
 
+/** A reader that takes less than a megabyte in this time is cut, so that it holds no memory. */
 const STALL_MS = 10_000;
+const PACE = 1024 * 1024;
 
 /** SSE text that follows a log until the signal aborts. */
 export type Frames = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>;
@@ -118,17 +120,18 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   }, options.keepAliveMs ?? KEEP_ALIVE_MS);
   try {
     for await (const text of frames(reader.signal)) {
-      if (meter !== undefined && text.length > 0) {
+      if (flight.isOut && !(await isTaken(flight, reader.signal, stallMs))) return;
+      if (reader.signal.aborted) return;
+      // A chunk without bytes would end the body.
+      if (text.length === 0) continue;
+      if (meter !== undefined) {
         meter.writes += 1;
         meter.characters += text.length;
       }
-      for (const piece of piecesOf(text)) {
-        if (flight.isOut && !(await isTaken(flight, reader.signal, stallMs))) return;
-        if (reader.signal.aborted) return;
-        flight.isOut = true;
-        if (write(piece, taken)) continue;
-        if (!(await isTaken(flight, reader.signal, stallMs))) return;
-      }
+      flight.isOut = true;
+      if (write(text, taken)) continue;
+      const paceMs = stallMs * Math.ceil(text.length / PACE);
+      if (!(await isTaken(flight, reader.signal, paceMs))) return;
     }
     response.end();
   } catch (error) {
@@ -141,23 +144,6 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
     response.off('close', leave);
     leave();
     if (!response.writableEnded) response.destroy();
-  }
-}
-
-/** A reader on a slow line takes this much well before it counts as stalled, bytes. */
-const PIECE_BYTES = 64 * 1024;
-
-/** Cuts a long text, so that a reader that takes it slowly is not cut as one that accepts nothing. */
-function* piecesOf(text: string | Uint8Array): Generator<string | Uint8Array, void, undefined> {
-  // A chunk without bytes would end the body.
-  if (text.length === 0) return;
-  if (text.length <= PIECE_BYTES) {
-    yield text;
-    return;
-  }
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
-    yield bytes.subarray(at, at + PIECE_BYTES);
   }
 }
 

@@ -116,7 +116,8 @@ export function createReruns(
     if (result.kind === 'busy' && stops === record.runId && record.queued === 0) {
       await giveUp(record, input);
       const wanted = { checkpointId, messageId, messages, ...input };
-      return rewind(action, wanted, await existing(record.sessionId));
+      // A turn that another request has begun meanwhile stays.
+      return rewind(action, wanted, { ...(await existing(record.sessionId)), runId: record.runId });
     }
     if (result.kind !== 'rewound') throw toRefusal(record.sessionId, result);
     launch(result.run, record.tenant);

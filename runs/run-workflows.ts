@@ -64,8 +64,10 @@ const PAGE = 500;
 
 /** No request waits for a start; a server that starts many runs at once may be slow. */
 const START_MS = 5_000;
-/** A signal waits at most this long to learn whether a worker has died. */
+/** A message to a run waits at most this long to learn whether a worker has died. */
 const LOOK_MS = 100;
+/** Time for a worker to take an update. A closing process must still be able to send the signal. */
+const UPDATE_MS = 500;
 /** After the server has refused search attributes, runs start without them for this long. */
 const BARE_MS = 60_000;
 
@@ -84,13 +86,17 @@ export function createRunWorkflows(
   let bareUntil = 0;
 
   /** Sends a run a message. A worker that has just died may have cached the workflow. */
-  const tell = (runId: string, send: (run: WorkflowHandle) => Promise<void>): Promise<void> =>
+  const tell = (
+    runId: string,
+    send: (run: WorkflowHandle) => Promise<void>,
+    deadlineMs?: number,
+  ): Promise<void> =>
     call(async () => {
       const workflowId = workflowIdOf(runId);
       const died = leases && withTimeout(LOOK_MS, leases.hasDeath());
       if (await died?.catch(() => false)) await resetStickyQueue(client, { workflowId });
       await send(client.workflow.getHandle(workflowId));
-    });
+    }, deadlineMs);
 
   async function start(input: RunInput, labels: RunLabels): Promise<void> {
     try {
@@ -144,9 +150,10 @@ export function createRunWorkflows(
       const traceparent = tracer?.request();
       const told = { ...hint, ...(traceparent !== undefined && { traceparent }) };
       const signal = () => tell(runId, (run) => run.signal(SIGNALS.look, told));
-      const update = () => tell(runId, (run) => run.executeUpdate(UPDATES.look, { args: [told] }));
-      // An update reaches a worker without the two writes that a signal costs the server. But the server keeps it
-      // only once a worker has taken it.
+      const update = () =>
+        tell(runId, (run) => run.executeUpdate(UPDATES.look, { args: [told] }), UPDATE_MS);
+      // An update reaches a worker without the two writes that a signal costs the server, so it tells
+      // of answers, for which people wait. But the server keeps it only once a worker has taken it.
       const sent = hint?.at === undefined ? signal() : update().catch(signal);
       await sent.catch(unlessClosed);
     },

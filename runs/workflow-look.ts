@@ -8,7 +8,7 @@ export type WorkflowState = 'running' | 'closed' | 'unknown';
 /** The state of a workflow, and its pending work. */
 export interface WorkflowLook {
   state: WorkflowState;
-  /** True if the run ended by itself, which it records before its workflow does so. */
+  /** True if the workflow completed. A run records its end before; the workflow of a failed one fails. */
   hasCompleted?: boolean;
   /** True if Temporal has work for a worker in progress or due, or an operator has paused it. */
   isAtWork: boolean;

@@ -77,10 +77,10 @@ async function* replayTurn(
 }
 
 /**
- * A slow viewer's connection is cut when more than this waits for it, in characters. The calls of a
- * step may bring 1 MB each at the same time, which is no viewer's fault.
+ * A slow viewer's connection is cut when more than this waits for it, in characters. Calls of a step
+ * may bring 1 MB each at the same time, which is no viewer's fault.
  */
-const MOST_WAITING = 8 * 1024 * 1024;
+const MOST_WAITING = 4 * 1024 * 1024;
 
 interface LiveViewer {
   /** Returns the frames since the last call; undefined once the turn stops or the signal fires. */
@@ -202,7 +202,7 @@ class LiveTurn {
     if (text === '') return;
     for (const seat of this.#seats) {
       seat.isBehind ||= seat.waiting.length > MOST_WAITING;
-      if (!seat.isBehind) seat.waiting += text;
+      seat.waiting = seat.isBehind ? '' : seat.waiting + text;
       seat.wake?.();
     }
   }

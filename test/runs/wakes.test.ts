@@ -3,6 +3,7 @@ import { formatWebhookToken } from '../../protocol/answers.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { At } from '../../protocol/run.js';
 import { createRunWorkflows } from '../../runs/run-workflows.js';
+import type { StreamManager } from '../../store/log/stream-manager.js';
 import { approval, server } from '../../store/conformance/fixtures.js';
 import type { Case } from '../../store/conformance/suite.js';
 import { grow, heldCall } from '../../store/conformance/tree.js';
@@ -100,6 +101,30 @@ it('a repetition waits for the end of the reply that is given up for it', async 
   await until('it is to stop', async () => (await session.record())?.stop !== undefined);
   await session.end(runId, 'interrupted');
   expect(await again).toMatchObject({ turn: 1, messageId: 'msg-1' });
+});
+
+it('a repetition leaves a turn of another request that has begun and ended meanwhile', async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores);
+  const { runId } = await session.speaking();
+  const streamManager: StreamManager = {
+    ...stores.streamManager,
+    follow: async function* (...from) {
+      try {
+        yield* stores.streamManager.follow(...from);
+      } finally {
+        const next = await session.newRun();
+        await session.end(next.runId, 'completed');
+      }
+    },
+  };
+  const { retry } = createIdleRuns({ ...stores, streamManager });
+  const again = retry({ sessionId: session.id, stops: runId });
+  const refused = expect(again).rejects.toMatchObject({ code: 'stale_run' });
+  await until('it is to stop', async () => (await session.record())?.stop !== undefined);
+  await session.end(runId, 'interrupted');
+  await refused;
+  expect(await session.record()).toMatchObject({ turn: 2, status: 'completed' });
 });
 
 describe('a wake-up', () => {

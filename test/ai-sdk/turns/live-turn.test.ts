@@ -241,9 +241,10 @@ describe('viewers of an active turn', () => {
         await soon();
       }
     };
-    await hear(20);
+    await hear(15);
     slow.resume();
-    await hear(25);
+    await hear(15);
+    expect(textOf(quick)).toHaveLength(6_000_003);
     slower.resume();
     await slower.done;
     expect([slow.error, slower.error]).toMatchObject([undefined, { name: 'StreamBrokenError' }]);
