@@ -17,7 +17,7 @@ import { invalid, isOvertaken, notFound } from './refusals.js';
 import { isCutShort, showsQuestion } from './resume-intent.js';
 import { editTurn, regenerateTurn, startTurn, type Policy } from './start-turn.js';
 import type { Chat, ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
-import { requireFiles, saysSame, toTrailingUserMessages, toUserMessages } from './user-messages.js';
+import { saysSame, toShownMessages, toTrailingUserMessages, withFiles } from './user-messages.js';
 
 export async function decideReply(
   deps: ChatDeps,
@@ -31,7 +31,7 @@ export async function decideReply(
     const caller = toCaller(params);
     const sessionId = toStoredSessionId(params.sessionId, caller.tenantId);
     const chat = { deps, params, caller, sessionId };
-    const request = toRequest(chat);
+    const request = await toRequest(chat);
     const session = await readSession(chat, request);
     // Strangers must not learn that there is a run.
     if (session?.isOwn === true) ({ runId } = session.record);
@@ -68,7 +68,7 @@ async function act(
     case 'regenerate':
       return regenerateTurn(chat, ask);
     case 'edit': {
-      const messages = await requireFiles(stateStore, caller, sessionId, ask.messages);
+      const messages = await withFiles(stateStore, caller, sessionId, ask);
       return editTurn(chat, { ...ask, messages }).catch((error: unknown) =>
         actAgain(chat, facts, error),
       );
@@ -77,7 +77,7 @@ async function act(
       return continueTurn(chat, session, await submitAnswers(chat, session, ask.answers));
     case 'say': {
       const { agent, answers } = ask;
-      const messages = await requireFiles(stateStore, caller, sessionId, ask.messages);
+      const messages = await withFiles(stateStore, caller, sessionId, ask);
       const submission = answers && (await submitAnswers(chat, session, answers));
       const policy = await toPolicy(chat, facts, messages, submission);
       const reply = await startTurn(chat, { agent, messages, ...policy });
@@ -123,7 +123,7 @@ async function actAgain(chat: Chat, facts: Facts, error: unknown): Promise<ChatR
 }
 
 /** @throws HelixError `validation_error` or `message_too_large` for user messages that are refused */
-function toRequest({ deps, params }: Chat): Request {
+async function toRequest({ deps, params }: Chat): Promise<Request> {
   const { messages: posted, trigger, messageId, agent, metadata, request, sessionId } = params;
   const isRead =
     request === undefined
@@ -131,7 +131,8 @@ function toRequest({ deps, params }: Chat): Request {
       : request.method === 'GET' || request.method === 'HEAD';
   const { allowedFileHosts } = deps;
   const trailing = isRead ? [] : toTrailingUserMessages(posted);
-  const messages = toUserMessages(trailing, { metadata, allowedFileHosts, sessionId });
+  const options = { metadata, allowedFileHosts, sessionId, editedId: messageId };
+  const messages = await toShownMessages(trailing, options);
   return { isRead, posted, messages, trigger, messageId, agent };
 }
 

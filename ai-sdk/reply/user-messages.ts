@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { HelixError } from '../../protocol/errors.js';
 import { parseFileUrl, isAssistantMessageId, COMMON_METADATA_KEYS } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -25,9 +26,8 @@ export function toTrailingUserMessages(messages: readonly PostedMessage[]): Post
 }
 
 /**
- * Converts posted user messages into what the session accepts. Messages before the last that it would
- * refuse are left out: a page still shows a refused message when it posts the next. Hidden ones are
- * not left out, since they belong to the next visible message.
+ * Converts posted user messages into what the session accepts. Those before the last without text or
+ * a file are left out.
  *
  * @throws HelixError `validation_error` or `message_too_large`; then none is accepted
  */
@@ -35,20 +35,69 @@ export function toUserMessages(
   posted: readonly PostedMessage[],
   options: UserMessageOptions = {},
 ): UserMessage[] {
-  if (posted.length > LIMITS.newMessages) {
+  const said = posted.filter((message, at) => at === posted.length - 1 || hasContent(message));
+  requireDistinct(said);
+  return said.map((message) => toUserMessage(message, options));
+}
+
+/** Converts the user messages that a page shows, as `toUserMessages`; passes over refused ones. */
+export async function toShownMessages(
+  posted: readonly PostedMessage[],
+  { editedId, ...options }: UserMessageOptions & { editedId?: string | undefined } = {},
+): Promise<UserMessage[]> {
+  const messages = await passOverRefused(posted, {
+    editedId,
+    isHidden: (message) => isHidden(metadataOf(message, options)),
+    take: (group) => toUserMessages(group, options),
+  });
+  requireDistinct(messages);
+  return messages;
+}
+
+/**
+ * Returns what `take` makes of a page's messages, in order: each visible message is taken together
+ * with the hidden ones before it, which belong to it. A page still shows a refused message when it
+ * posts the next, so refused ones are left out, but neither the last nor the edited one.
+ */
+async function passOverRefused<Message extends { id: string }>(
+  messages: readonly Message[],
+  options: {
+    editedId: string | undefined;
+    isHidden: (message: Message) => boolean;
+    take: (group: readonly Message[]) => readonly UserMessage[] | Promise<readonly UserMessage[]>;
+  },
+): Promise<UserMessage[]> {
+  const taken: UserMessage[] = [];
+  let group: Message[] = [];
+  for (const [at, message] of messages.entries()) {
+    group.push(message);
+    const isLast = at === messages.length - 1;
+    if (options.isHidden(message) && !isLast) continue;
+    try {
+      taken.push(...(await options.take(group)));
+    } catch (error) {
+      const isAsked = isLast || group.some(({ id }) => id === options.editedId);
+      if (isAsked || !isRefused(error)) throw error;
+    }
+    group = [];
+  }
+  return taken;
+}
+
+function isRefused(error: unknown): boolean {
+  if (!HelixError.isInstance(error)) return false;
+  return error.code === 'validation_error' || error.code === 'message_too_large';
+}
+
+function requireDistinct(messages: readonly { id: string }[]): void {
+  if (messages.length > LIMITS.newMessages) {
     throw invalid(`One request may bring at most ${String(LIMITS.newMessages)} messages.`);
   }
   const ids = new Set<string>();
-  return posted.flatMap((message, at) => {
-    if (ids.has(message.id)) throw invalid(`Two messages have the id "${message.id}".`);
-    ids.add(message.id);
-    try {
-      return [toUserMessage(message, options)];
-    } catch (error) {
-      if (at === posted.length - 1 || isHidden(metadataOf(message, options))) throw error;
-      return [];
-    }
-  });
+  for (const { id } of messages) {
+    if (ids.has(id)) throw invalid(`Two messages have the id "${id}".`);
+    ids.add(id);
+  }
 }
 
 function toUserMessage(message: PostedMessage, options: UserMessageOptions): UserMessage {
@@ -194,8 +243,8 @@ function toMetadata(value: unknown): Record<string, unknown> | undefined {
 }
 
 /**
- * Returns the messages whose files exist and belong to the caller. Messages accepted before may name
- * a file that was removed since. Others before the last are left out as in `toUserMessages`.
+ * Checks that the files of new messages exist and belong to the caller. Messages accepted before
+ * may name a file that was removed since.
  *
  * @param storedId id under which the conversation is stored
  * @throws HelixError `validation_error`
@@ -205,26 +254,35 @@ export async function requireFiles(
   caller: Caller,
   storedId: string,
   messages: readonly UserMessage[],
-): Promise<UserMessage[]> {
+): Promise<void> {
   const isThere = async (fileId: string): Promise<boolean> => {
     const file = await files.read(storedId, fileId);
     return file !== undefined && isOwner(file, caller);
   };
-  const mayPass = async ({ id, row }: UserMessage): Promise<boolean> => {
+  for (const { id, row } of messages) {
     for (const fileId of row.role === 'user' ? row.parts.flatMap(fileIdOf) : []) {
       if (await isThere(fileId)) continue;
-      return (await sessions.acceptedMessages(storedId, [id])).length > 0;
-    }
-    return true;
-  };
-  const kept: UserMessage[] = [];
-  for (const message of messages) {
-    if (await mayPass(message)) kept.push(message);
-    else if (message.hidden || message === messages.at(-1)) {
+      if ((await sessions.acceptedMessages(storedId, [id])).length > 0) continue;
       throw invalid('A file of this message is not there any more; add it again.');
     }
   }
-  return kept;
+}
+
+/** Returns the messages of a page that `requireFiles` does not refuse. @throws HelixError likewise */
+export function withFiles(
+  store: Pick<Store, 'sessions' | 'files'>,
+  caller: Caller,
+  storedId: string,
+  { messages, messageId }: { messages: readonly UserMessage[]; messageId?: string },
+): Promise<UserMessage[]> {
+  return passOverRefused(messages, {
+    editedId: messageId,
+    isHidden: ({ hidden }) => hidden,
+    take: async (group) => {
+      await requireFiles(store, caller, storedId, group);
+      return group;
+    },
+  });
 }
 
 function fileIdOf(part: { type: string; url?: string }): string[] {

@@ -52,8 +52,8 @@ export async function startAgent(
   if (agent === undefined) throw new HelixError('agent_required', 'Name an agent.');
   if (!isAddressable(agents, agent)) throw refusal('agent_not_found');
   const { metadata, state, startAt } = body;
-  const posted = toUserMessages(toPosted(body), { metadata, allowedFileHosts, sessionId });
-  const messages = await requireFiles(store, caller, storedId, posted);
+  const messages = toUserMessages(toPosted(body), { metadata, allowedFileHosts, sessionId });
+  await requireFiles(store, caller, storedId, messages);
   const definition = agents.get?.(agent, { sessionId: storedId, userId: caller.userId });
   const result = await executor.execute({
     sessionId: storedId,

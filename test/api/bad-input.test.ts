@@ -135,6 +135,12 @@ const refusals: [
     '413 message_too_large',
   ],
   [
+    'a message that is too large, before another, to start an agent',
+    { agent: 'lab', input: [{ content: big }, { content: 'x' }] },
+    '413 message_too_large',
+    { path: '/api/agent/start' },
+  ],
+  [
     'an unknown charset',
     { messages: hello },
     '415 unsupported_media_type',

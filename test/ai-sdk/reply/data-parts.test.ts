@@ -3,9 +3,12 @@ import { convertToUIMessages } from '../../../ai-sdk/parts/convert-messages.js';
 import {
   isSameContent,
   requireFiles,
+  toShownMessages,
   toUserMessages,
+  withFiles,
   withText,
 } from '../../../ai-sdk/reply/user-messages.js';
+import { HelixError } from '../../../protocol/errors.js';
 import { formatFileUrl } from '../../../protocol/ids.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { LIMITS } from '../../../protocol/limits.js';
@@ -52,20 +55,53 @@ describe("a page's own parts of a user message", () => {
   });
 });
 
-it('a message that was refused does not block the next one', () => {
-  const large = text('x'.repeat(LIMITS.userMessageBytes));
+const large = text('x'.repeat(LIMITS.userMessageBytes));
+const asPosted = (parts: Parts, at: number): PostedMessage => ({
+  id: `u${String(at)}`,
+  role: 'user',
+  parts,
+});
+const idsOf = (messages: readonly { id: string }[]) => messages.map(({ id }) => id).join(' ');
+
+describe('a refused message', () => {
   const file = { type: 'file', url: 'https://evil.test/a.png', mediaType: 'image/png' };
-  const posted = [[text('')], [place], [], [large], [file], [text('a')], [text('b')]].map(
-    (parts, at): PostedMessage => ({ id: `u${String(at)}`, role: 'user', parts }),
-  );
-  const plain: PostedMessage = { id: 'u7', role: 'user', content: 'c' };
-  expect(toUserMessages([...posted, plain]).map(({ id }) => id)).toEqual(['u5', 'u6', 'u7']);
-  expect(() => toUserMessages(posted.slice(0, 3))).toThrow('needs text or a file');
-  expect(() => toUserMessages(posted.slice(0, 4))).toThrow('too large');
-  // The next visible message was written with this one.
-  const metadata = { hidden: true };
-  const hidden: PostedMessage = { id: 'h', role: 'user', parts: [large], metadata };
-  expect(() => toUserMessages([hidden, plain])).toThrow('too large');
+
+  it('that a page still shows does not block the next one', async () => {
+    const refused: Parts[] = [[text('')], [place], [], [large], [file]];
+    const posted = [...refused, [text('a')], [text('b')]].map(asPosted);
+    const plain: PostedMessage = { id: 'u7', role: 'user', content: 'c' };
+    expect(idsOf(await toShownMessages([...posted, plain]))).toBe('u5 u6 u7');
+  });
+
+  // Ids: those of hidden messages begin with h, those of messages that are too large end with L.
+  it.each([
+    ['is the last', 'a bL', /too large/],
+    ['is passed over with the hidden one before it', 'h aL b', /^b$/],
+    ['is hidden and passed over with the next visible one', 'hL h a b', /^b$/],
+    ['is hidden and belongs to the last', 'a hL b', /too large/],
+    ['is followed by a hidden one only', 'aL h', /^h$/],
+    ['is hidden and belongs to the edited one', 'hL edited b', /too large/],
+    ['lies between two with one id', 'a bL a', /Two messages have the id "a"/],
+  ])('that %s: %s', async (_which, ids, expected) => {
+    const posted = ids.split(' ').map((id): PostedMessage => {
+      const parts = [id.endsWith('L') ? large : text(id)];
+      return { id, role: 'user', parts, metadata: { hidden: id.startsWith('h') } };
+    });
+    const shown = toShownMessages(posted, { editedId: 'edited' });
+    expect(await shown.then(idsOf, String)).toMatch(expected);
+  });
+
+  it('of a program refuses the request, unless it says nothing', () => {
+    const posted = [[text('')], [text('a')], [large], [text('b')]].map(asPosted);
+    expect(idsOf(toUserMessages(posted.slice(0, 2)))).toBe('u1');
+    expect(() => toUserMessages(posted)).toThrow('too large');
+  });
+
+  it('is no other failure', async () => {
+    const broken = { id: 'u0', role: 'user', parts: null } as unknown as PostedMessage;
+    const shown = toShownMessages([broken, asPosted([text('a')], 1)]);
+    await expect(shown).rejects.toThrow(TypeError);
+  });
 });
 
 it('a waiting message with another text is an edit, which no page with the old text undoes', () => {
@@ -76,16 +112,23 @@ it('a waiting message with another text is an edit, which no page with the old t
 it('a message whose file is gone is refused, and does not block the next one', async () => {
   const { store } = createMemoryStores();
   const url = formatFileUrl({ sessionId: 's', fileId: randomUUID() });
-  const posted = [[{ type: 'file', url, mediaType: 'image/png' }], [text('a')]].map(
-    (parts, at): PostedMessage => ({ id: `u${String(at)}`, role: 'user', parts }),
-  );
+  const file = { type: 'file', url, mediaType: 'image/png' };
+  const hidden = { ...asPosted([text('h')], 0), metadata: { hidden: true } };
+  const posted = [hidden, asPosted([file], 1), asPosted([text('a')], 2)];
   const messages = toUserMessages(posted, { sessionId: 's' });
-  const keep = (list: typeof messages) => requireFiles(store, { userId: 'ann' }, 's', list);
-  expect(await keep(messages)).toEqual(messages.slice(1));
-  await expect(keep(messages.slice(0, 1))).rejects.toThrow('not there any more');
+  const own = [store, { userId: 'ann' }, 's'] as const;
+  expect(await withFiles(...own, { messages })).toEqual(messages.slice(2));
+  const isRefused = 'not there any more';
+  const alone = { messages: messages.slice(0, 2) };
+  await expect(withFiles(...own, alone)).rejects.toThrow(isRefused);
+  await expect(withFiles(...own, { messages, messageId: 'u1' })).rejects.toThrow(isRefused);
+  await expect(requireFiles(...own, messages)).rejects.toThrow(isRefused);
+  const read = () => Promise.reject(new HelixError('unavailable', 'away'));
+  const away = { ...store, files: { ...store.files, read } };
+  await expect(withFiles(away, own[1], 's', { messages })).rejects.toThrow('away');
   const agent = 'a';
   await store.runs.begin({ sessionId: 's', agent, owner: 'ann', nonce: 'n', messages, now: 1 });
-  expect(await keep(messages)).toEqual(messages);
+  expect(await withFiles(...own, { messages })).toEqual(messages);
 });
 
 it.each([

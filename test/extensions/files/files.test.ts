@@ -269,7 +269,20 @@ describe('what is refused', () => {
     }
     const elsewhere = await send([quote, toPart(file)], 'u1', 's2');
     expect(await refusalOf(elsewhere)).toEqual([400, 'validation_error']);
+    const input = [{ parts: [named(unknown)] }, { parts: [quote] }];
+    const started = await api.post('/api/agent/start', { sessionId: 's1', agent: 'lab', input });
+    expect(await refusalOf(started)).toEqual([400, 'validation_error']);
     expect((await api.get('/api/chat/s1/snapshot')).status).toBe(404);
+    // A page posts those that it still shows with the next.
+    const shown = [[named('/api/config')], [named(unknown)], [quote]];
+    const messages = shown.map((parts, at) => ({ id: `u${String(at)}`, role: 'user', parts }));
+    const post = (more: object) => api.post('/api/chat/s1', { agent: 'lab', messages, ...more });
+    expect(await refusalOf(await post({ messageId: 'u0' }))).toEqual([400, 'validation_error']);
+    await replyOf(await post({}));
+    expect(await stores.store.sessions.rows('s1', 0)).toMatchObject([
+      { id: 'u2' },
+      { role: 'assistant' },
+    ]);
   });
 });
 
