@@ -15,7 +15,7 @@ const untilFocused = (chat: ChatPage, testId: string): Promise<unknown> =>
 
 async function onPhone(): Promise<ChatPage> {
   const chat = await openPage(product.url);
-  await chat.page.setViewportSize({ width: 390, height: 700 });
+  await chat.page.setViewportSize({ width: 320, height: 700 });
   await chat.untilStatus('ready');
   return chat;
 }
@@ -25,7 +25,6 @@ it('the list of conversations takes the focus, keeps it, and gives it back', asy
   await chat.at('list').focus();
   await chat.page.keyboard.press('Enter');
   await untilFocused(chat, 'side-new-chat');
-  expect(await findOverflow(chat.page)).toEqual([]);
   for (let n = 0; n < 12; n += 1) {
     await chat.page.keyboard.press('Tab');
     const isBehind = await chat.page.evaluate(
@@ -39,10 +38,33 @@ it('the list of conversations takes the focus, keeps it, and gives it back', asy
 
   await chat.page.keyboard.press('Enter');
   await untilFocused(chat, 'side-new-chat');
-  await chat.page.mouse.click(380, 600);
+  await chat.page.mouse.click(310, 600);
   await untilFocused(chat, 'list');
   // A press outside the list does not reach the page behind it.
   expect(await chat.status()).toBe('ready');
+  await chat.leave();
+});
+
+it('the list opens over the menu, shows conversations, and closes after a choice', async () => {
+  const chat = await onPhone();
+  await chat.say(toScript({ say: 'Listed.' }).text);
+  await chat.untilReplyHas('Listed.');
+  const { searchParams } = new URL(chat.page.url());
+  const shown = chat.page.locator(`[data-conversation="${searchParams.get('session') ?? ''}"]`);
+  const untilClosed = (): Promise<void> => shown.waitFor({ state: 'hidden' });
+  await chat.click('more');
+  await chat.at('inbox').waitFor();
+  await chat.click('list');
+  await shown.waitFor();
+  expect(await chat.at('inbox').isVisible()).toBe(false);
+  expect(await findOverflow(chat.page)).toEqual([]);
+  await chat.click('side-new-chat');
+  await untilClosed();
+  await until('a new chat is shown', async () => (await chat.replies()).length === 0);
+  await chat.click('list');
+  await shown.click();
+  await untilClosed();
+  await chat.untilReplyHas('Listed.');
   await chat.leave();
 });
 
@@ -71,6 +93,13 @@ it('the menu closes at Escape, at a click outside, and after a choice', async ()
   await chat.page.keyboard.press('Escape');
   await inbox.waitFor({ state: 'hidden' });
   await untilFocused(chat, 'more');
+
+  await chat.page.setViewportSize({ width: 640, height: 140 });
+  await open();
+  const last = chat.page.locator('.top-tools > :last-child');
+  await last.scrollIntoViewIfNeeded();
+  const box = await last.boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? Infinity)).toBeLessThanOrEqual(140);
   await chat.leave();
 });
 

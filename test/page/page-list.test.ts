@@ -8,6 +8,15 @@ const product = useOwnUser(useLocalProduct({ hasAccounts: true }));
 
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });
 
+/** Tries to run scripts and to load from elsewhere. */
+const HOSTILE = [
+  '<script>window.hacked = 1</script>',
+  '<img src=x onerror="window.hacked = 1"><svg onload="window.hacked = 1">',
+  '<iframe srcdoc="<script>parent.hacked = 1</script>"></iframe>',
+  '[press](javascript:window.hacked=1) [data](data:text/html,<script>1</script>)',
+  '![far](https://far.test/pixel.png) <img src="https://far.test/two.png">',
+].join('\n\n');
+
 it('the page lists conversations by title, finds them, and opens one', async () => {
   const first = newSessionId();
   const chat = await openPage(product.url, first);
@@ -45,6 +54,10 @@ it('a new chat says what its agent does, an opener begins it, and helpers of age
 
 it('thoughts are folded, replies are read as Markdown, and finished calls are one line', async () => {
   const chat = await openPage(product.url);
+  const elsewhere: string[] = [];
+  chat.page.on('request', (request) => {
+    if (!request.url().startsWith(product.url)) elsewhere.push(request.url());
+  });
   const echo = (value: number): object => ({
     tool: 'echo',
     id: `c${String(value)}`,
@@ -54,14 +67,20 @@ it('thoughts are folded, replies are read as Markdown, and finished calls are on
     script(
       { think: 'Plums come first.', calls: [echo(41), echo(42)] },
       { calls: [{ tool: 'boom', id: 'c3', args: { message: 'no luck' } }] },
-      { say: '| a | b |\n|---|---|\n| 1 | **two** |\n\n![x](https://evil.example/x.png)' },
+      { say: '| a | b |\n|---|---|\n| 1 | **two** |\n\n' + HOSTILE },
     ),
   );
   await chat.untilStatus('ready');
   const reply = chat.page.locator('[data-testid=message][data-role=assistant]');
-  await until('a table is shown', async () => (await reply.locator('td').count()) === 2);
-  expect(await reply.locator('td strong').textContent()).toBe('two');
-  expect(await reply.locator('img').count()).toBe(0);
+  const expectMarkdown = async (): Promise<void> => {
+    await until('a table is shown', async () => (await reply.locator('td').count()) === 2);
+    expect(await reply.locator('td strong').textContent()).toBe('two');
+    await chat.untilReplyHas('two.png');
+    expect(await reply.locator('script, img, svg, iframe').count()).toBe(0);
+    expect(await chat.page.evaluate(() => 'hacked' in globalThis)).toBe(false);
+    expect(elsewhere).toEqual([]);
+  };
+  await expectMarkdown();
   expect(await chat.at('used-tools').locator('> summary').textContent()).toContain('Used 2 tools');
   expect(await chat.tools()).toEqual([
     { tool: 'echo', state: 'done' },
@@ -74,5 +93,7 @@ it('thoughts are folded, replies are read as Markdown, and finished calls are on
   expect(await thought.isVisible()).toBe(false);
   await chat.at('reasoning').getByText('Thoughts').click();
   await thought.waitFor();
+  await chat.page.reload();
+  await expectMarkdown();
   await chat.leave();
 });

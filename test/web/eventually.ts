@@ -1,4 +1,4 @@
-const PATIENCE_MS = 5_000;
+const PATIENCE_MS = 60_000;
 
 /** Resolves when `check` holds. */
 export async function eventually(check: () => boolean): Promise<void> {

@@ -33,10 +33,11 @@ describe('Markdown', () => {
   it.each([
     ['a script', '<script>alert(1)</script>'],
     ['a handler', 'see <img src=x onerror=alert(1)> there'],
+    ['a drawing', '<svg onload="alert(1)">'],
     ['a frame', '<iframe src="https://evil.example"></iframe>'],
   ])('Markdown shows HTML as the text that it is: %s', (_name, text) => {
     const html = show(text);
-    expect(html).not.toMatch(/<(script|img|iframe)/);
+    expect(html).not.toMatch(/<(script|img|iframe|svg)/);
     expect(html).toContain('&lt;');
   });
 

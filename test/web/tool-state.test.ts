@@ -1,12 +1,17 @@
+import { createElement } from 'react';
+import { CurrentConversation } from '../../web/src/current-conversation.js';
+import { ToolCard } from '../../web/src/tool-card.js';
 import {
   readable,
   toolCardState,
   waitsForColleague,
   type ToolPart,
 } from '../../web/src/tool-state.js';
+import { openPage } from '../support/render-page.js';
 
 const call = { type: 'dynamic-tool', toolName: 'charge', toolCallId: 'c1', input: {} } as const;
 const asked = { id: 'a1' };
+const names = { toolCallId: 'c1', approvalId: 's1:1-a::c1', inputHash: 'h' };
 
 describe('toolCardState', () =>
   it.each<[string, ToolPart]>([
@@ -24,7 +29,6 @@ describe('toolCardState', () =>
 describe('waitsForColleague', () =>
   it('a call waits for a colleague if the server has it so', () => {
     const part: ToolPart = { ...call, state: 'input-available' };
-    const names = { toolCallId: 'c1', approvalId: 's1:1-a::c1', inputHash: 'h' };
     const question = { ...names, toolName: 'charge', kind: 'approval', input: {} } as const;
     expect(waitsForColleague(part, [{ ...question, mayDecide: false }])).toBe(true);
     expect(waitsForColleague(part, [question])).toBe(false);
@@ -41,3 +45,24 @@ describe('readable', () =>
     expect(readable('plain')).toBe('plain');
     expect(readable(undefined)).toBe('');
   }));
+
+it('the answer to one question leaves the next one open, which is of another kind', () => {
+  const page = openPage();
+  const card = createElement(ToolCard, {
+    part: { ...call, state: 'input-available' },
+    newest: true,
+  });
+  const ask = (mayDecide: boolean): void => {
+    const question = { ...names, toolName: 'charge', kind: 'client', input: {}, mayDecide };
+    const state = { agent: 'lab', pending: [question], changed: {}, decided: {} };
+    const store = { get: () => state, subscribe: () => () => undefined };
+    const value = { cards: [], controls: {}, page: store, giveResult: () => undefined } as never;
+    page.show(createElement(CurrentConversation.Provider, { value }, card));
+  };
+  ask(true);
+  page.click('refuse-result');
+  expect(page.isEnabled('refuse-result')).toBe(false);
+  ask(false);
+  expect(page.isEnabled('withdraw')).toBe(true);
+  page.close();
+});

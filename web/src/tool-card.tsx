@@ -87,7 +87,7 @@ export function ToolCard({ part, newest }: Props): ReactElement {
       </header>
       {kind !== undefined && (
         <QuestionCard
-          key={kind === 'approval' ? part.approval?.id : changedCall?.inputHash}
+          key={`${kind} ${(kind === 'approval' ? part.approval?.id : changedCall?.inputHash) ?? ''}`}
           kind={kind}
           title={title}
           part={part}
