@@ -13,10 +13,11 @@ const product = useLocalProduct();
 const leave = new AbortController();
 afterEach(() => {
   leave.abort();
+  jest.useRealTimers();
 });
 
 it('an idle page learns of each change when it happens', async () => {
-  // The interval passes at which a page asks again without being told.
+  // The time stands still at which a page asks again without being told.
   jest.useFakeTimers();
   const { store, streamManager } = createMemoryStores();
   const session = drive({ store, streamManager });
@@ -58,7 +59,6 @@ it('an idle page learns of each change when it happens', async () => {
     await change();
     expect([what, await told]).toMatchObject([what, shown]);
   }
-  jest.useRealTimers();
 });
 
 const script = (...entries: object[]): string => JSON.stringify({ script: entries });

@@ -219,6 +219,18 @@ describe('the result of a run that waits', () => {
     expect(await found?.result()).toMatchObject({ status: 'completed', text: 'paid' });
   });
 
+  it('the result of a run that waits once more names its questions again', async () => {
+    const handle = await perform({ calls: [charge('a')] }, { calls: [charge('b')] });
+    for (const id of ['a', 'b']) {
+      expect(await handle.result()).toMatchObject({
+        status: 'suspended_client_tool',
+        suspended: { toolCallIds: [id] },
+      });
+      await handle.submitToolResult(yes(id));
+    }
+    expect(await handle.result()).toMatchObject({ status: 'completed', text: 'done' });
+  });
+
   it('the result of a waiting run names its sub-agents, whose calls its own handle answers', async () => {
     const script = [{ calls: [charge('c1')] }, { say: 'paid below' }];
     const handle = await perform(

@@ -8,7 +8,7 @@ import { useRuns } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 
-const { agent, reached } = createGatedAgent();
+const { agent, open, reached } = createGatedAgent();
 
 const { runs, stores } = useRuns([agent]);
 
@@ -24,12 +24,12 @@ function send(
 }
 
 /** Begins a run whose tool a gate holds. */
-async function held(): Promise<[id: string, run: RunRecord]> {
+async function held(): Promise<[id: string, run: RunRecord, gate: string]> {
   const gate = randomBytes(4).toString('hex');
   const id = runs.newSessionId();
   const run = await runs.begin(id, agent.name, `call ${gate}`);
   await reached(gate);
-  return [id, run];
+  return [id, run, gate];
 }
 
 /** Returns the transcript with its speakers, tool results marked. */
@@ -48,6 +48,23 @@ async function untilRests(sessionId: string): Promise<void> {
     return record?.status === 'completed' && record.queued === 0;
   });
 }
+
+it('a message steers a run into another direction, after the results of its tools', async () => {
+  const [id, run, gate] = await held();
+  expect(await send(id, 's', 'rather this', 'steer')).toMatchObject({
+    kind: 'steered',
+    runId: run.runId,
+  });
+  open(gate);
+  expect(await runs.result(run)).toMatchObject({ status: 'completed', steps: 2 });
+  expect(await transcriptOf(id)).toEqual([
+    `user: call ${gate}`,
+    'assistant: ',
+    'tool',
+    'user: rather this',
+    'assistant: You said rather this',
+  ]);
+});
 
 describe('a queue that no process begins', () => {
   it('the sweep begins a queued run whose worker died between two runs', async () => {

@@ -1,10 +1,5 @@
-import { eventually } from '../../store/conformance/assertions.js';
-
-/** Waits for an external condition, on a busy machine for long. */
-export function until<T>(
-  what: string,
-  ask: Parameters<typeof eventually<T>>[1],
-  withinMs = 90_000,
-): Promise<T> {
-  return eventually(what, ask, withinMs);
-}
+/**
+ * Waits for an external condition for a minute: long enough for a busy machine, and shorter than the
+ * heartbeats' time-out of 90 s, which would hide a takeover that fails.
+ */
+export { eventually as until } from '../../store/conformance/assertions.js';

@@ -342,7 +342,7 @@ describe('servers of tools by HTTP', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n');
       return (isOpen = true);
     });
-    const { run } = await toolsOf(http.server);
+    const { run } = await toolsOf({ ...http.server, callTimeoutMs: 600_000 });
     const stop = new AbortController();
     const call = run('change', {}, stop.signal);
     await until('it has begun', () => isOpen);

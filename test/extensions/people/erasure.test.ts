@@ -62,6 +62,7 @@ it('is not complete while histories of an earlier request are left', async () =>
   isAway = false;
   expect(await erase()).toMatchObject({ status: 200, complete: true });
   expect(forgotten).toEqual([ANN]);
+  expect(await erase()).toMatchObject({ status: 200, complete: true, conversations: 0 });
   expect(await stores.store.erasures.pending(ANN)).toEqual([]);
   expect(erased).toHaveLength(1);
 });

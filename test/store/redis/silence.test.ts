@@ -5,6 +5,9 @@ import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.js';
 import { answers, closeStores, openStores, sharedRedisUrl } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
+/** Time limit for replacing a silent connection, with room for a slow machine. */
+const REPLACED_MS = 20_000;
+
 const wires: TcpProxy[] = [];
 
 afterAll(async () => {
@@ -36,8 +39,8 @@ describe('a connection whose packets vanish', () => {
     const stores = await openStores(url, 'api');
     await until('all connections', () => wire.connections() === 3);
     wire.swallow();
-    await until('new ones', () => wire.connections() === 6);
-    await until('Redis answers', () => answers(stores));
+    await until('new ones', () => wire.connections() === 6, REPLACED_MS);
+    await until('Redis answers', () => answers(stores), REPLACED_MS);
   });
 
   it.concurrent('a silent connection is replaced under a follower that only listens', async () => {
