@@ -9,10 +9,7 @@ const CHILD_MESSAGE_END = 2;
 const EVENT_HANDLERS = Symbol.for('EVENT_HANDLERS');
 const TEST_TIMEOUT = Symbol.for('TEST_TIMEOUT_SYMBOL');
 
-/**
- * Never faked: products that files share work on while a file has a fake clock, and a write that
- * waits for the end of such a turn would never be sent.
- */
+/** Never faked: sockets and stores, on which the code under test waits, need them. */
 const AT_ONCE = ['setImmediate', 'clearImmediate', 'nextTick', 'queueMicrotask'];
 
 const storages = [];

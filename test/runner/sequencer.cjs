@@ -1,4 +1,4 @@
-const { statSync } = require('node:fs');
+const { readFileSync, statSync } = require('node:fs');
 
 /**
  * Folders of `test/` whose files wait for processes, longest first. All other files are in one group, in which those
@@ -15,13 +15,18 @@ const LONG = [
   'page/',
 ];
 
-/** Orders files so that no process is left alone with a long one at the end. */
+/**
+ * Orders files so that no process is left alone with a long one at the end. Those with a fake clock come first: a
+ * process keeps products for all its files, whose timers such a clock would lose.
+ */
 module.exports = class LongestFirst {
   sort(tests) {
     const ranked = tests.map((test) => {
       const file = test.path.slice(`${test.context.config.rootDir}/test/`.length);
+      const isFaked = readFileSync(test.path, 'utf8').includes('useFakeTimers');
       const found = LONG.findIndex((folder) => file.startsWith(folder));
-      return { test, rank: found < 0 ? LONG.length : found, size: statSync(test.path).size };
+      const rank = found < 0 ? LONG.length : found;
+      return { test, rank: isFaked ? -1 : rank, size: statSync(test.path).size };
     });
     ranked.sort((a, b) => a.rank - b.rank || b.size - a.size);
     return ranked.map(({ test }) => test);
