@@ -53,7 +53,9 @@ export async function startTcpProxy(first: number): Promise<TcpProxy> {
     const { text, when, isOfOne, sprung } = trap;
     if (isOfOne) {
       silent.add(when === 'after' ? upstream : client);
-      parked.push(bytes.subarray(bytes.indexOf(text)));
+      // Later commands of the same piece may come in other pieces when they are sent again.
+      const [begin, end] = [bytes.indexOf(text), bytes.indexOf('\r\n*', bytes.indexOf(text))];
+      parked.push(bytes.subarray(begin, end < 0 ? undefined : end));
     } else isHolding = true;
     trap = undefined;
     sprung();
