@@ -121,7 +121,7 @@ describe('a leg', () => {
     const running = leg(await begin());
     for (const most of [10, 20, 25]) {
       while (ends.length < most) await new Promise(setImmediate);
-      // Another one would begin now, beside those that are at work.
+      // Another call would begin now, beside those in progress.
       for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
       expect(ends).toHaveLength(most);
       for (const end of ends.slice(most - 10)) end();

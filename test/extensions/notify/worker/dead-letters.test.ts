@@ -43,7 +43,7 @@ it('a receiver that answers 500 until the time is over leaves a dead letter, whi
   await runs.client.workflow.getHandle(workflowId).result();
   expect(broken.taken).toMatchObject([{ type: 'run.failed', data: { sessionId } }]);
   expect(new Set(broken.ids.slice(1))).toEqual(new Set([broken.taken[0]?.id]));
-  // The other receivers are not told about the test that failed.
+  // Other receivers get no notice of the failed test.
   await watch.untilTaken(sessionId, 'delivery.failed');
   expect(watch.taken).toHaveLength(1);
 });
