@@ -79,16 +79,22 @@ export function resumeRun(
   return { kind: 'resumed', run: newestRun(session) };
 }
 
+/** Newest rows in which the last reply is looked up first; most steps have fewer results. */
+const NEWEST_ROWS = 10;
+
 /**
  * Returns the last step with a reply. A reply that was rebuilt from the log after its writer died is in the transcript
  * without a commit.
  */
 function lastStep(session: Session): number {
   const { run, turn } = session.existing;
-  for (let at = session.rows.count - 1; at >= turn.row; at -= 1) {
-    const row = session.rows.at(at);
-    const head = row === undefined ? undefined : headOf(row);
-    if (head?.role === 'assistant') return Math.max(run.committed, head.step ?? 0);
+  let to = session.rows.count;
+  for (let size = NEWEST_ROWS; to > turn.row; size *= 2) {
+    const from = Math.max(turn.row, to - size);
+    const heads = session.rows.range(from, to - 1).map(headOf);
+    const reply = heads.findLast(({ role }) => role === 'assistant');
+    if (reply !== undefined) return Math.max(run.committed, reply.step ?? 0);
+    to = heads.length === 0 ? turn.row : from;
   }
   return run.committed;
 }
@@ -215,7 +221,7 @@ function isStateKept(session: Session, target: Target): boolean {
 }
 
 /** Number of newest rows in which staged calls are looked up. */
-const NEWEST_ROWS = 200;
+const STAGED_ROWS = 200;
 
 /**
  * Restores the state that the first dropped step began with, as a new version, and deletes the states that only dropped
@@ -237,20 +243,13 @@ function restoreState(session: Session, target: Target): void {
     session,
     unused.map(([version]) => version),
   );
-  let first: number | undefined;
-  for (let at = target.checkpoints - 1; at >= 0; at -= 1) {
-    const checkpoint = checkpointAt(session, at);
-    if (checkpoint === undefined || checkpoint.messageCount <= target.turn.row) break;
-    first = checkpoint.stateVersion;
-  }
-  const upTo = first === undefined ? target.turn.n - 1 : target.turn.n;
+  const upTo = target.stateVersion === undefined ? target.turn.n - 1 : target.turn.n;
   state.turns = state.turns.filter(([n]) => n <= upTo);
-  target.stateVersion = first;
   if (state.staged.length === 0) return;
   const rows =
     target.rows === 0
       ? []
-      : session.rows.range(Math.max(0, target.rows - NEWEST_ROWS), target.rows - 1);
+      : session.rows.range(Math.max(0, target.rows - STAGED_ROWS), target.rows - 1);
   const calls = new Set(rows.map((row) => headOf(row).toolCallId));
   const gone = state.staged.filter(({ call }) => !calls.has(call));
   state.staged = state.staged.filter(({ call }) => calls.has(call));

@@ -1,12 +1,21 @@
-import { headOf, type RowHead } from './messages.js';
-import type { Checkpoint, Turn as NewestTurn } from './record.js';
+import type { Checkpoint } from './record.js';
+import {
+  askedFrom,
+  countShown,
+  endOf,
+  headAt,
+  headsOf,
+  headsWhile,
+  lastTurn,
+  numberOf,
+  turnOfRow,
+  type PlacedTurn,
+} from './transcript.js';
 import type { Session } from './tree.js';
-
-type Turn = Pick<NewestTurn, 'n' | 'row' | 'sequence' | 'messageId'>;
 
 /** The part of a session that stays, and the point from which it continues. */
 export interface Target {
-  turn: Turn;
+  turn: PlacedTurn;
   /** Number of rows that stay. */
   rows: number;
   /** Number of checkpoints that stay. */
@@ -44,77 +53,21 @@ export function findTarget(
   return toTurn(session, row, messageId, isEdited);
 }
 
-function headAt(session: Session, row: number): RowHead | undefined {
-  const text = session.rows.at(row);
-  return text === undefined ? undefined : headOf(text);
-}
-
-function headsOf(session: Session, from: number, to: number): RowHead[] {
-  return to < from ? [] : session.rows.range(from, to).map(headOf);
-}
-
 /** Returns the row of a user message at the turn's beginning, or the turn's first row for its reply's id. */
-function rowInTurn(session: Session, turn: Turn, id: string): number | undefined {
+function rowInTurn(session: Session, turn: PlacedTurn, id: string): number | undefined {
   if (id === turn.messageId) return turn.row;
   const at = askedFrom(session, turn.row, session.rows.count).findIndex((head) => head.id === id);
   return at < 0 ? undefined : turn.row + at;
 }
 
-/** Rows per read: most turns begin with fewer user messages. */
-const PAGE = 10;
-
-/** Returns the user messages at a turn's beginning, which precede its reply. */
-function askedFrom(session: Session, from: number, ends: number): RowHead[] {
-  const asked: RowHead[] = [];
-  for (let row = from; row < ends; row += PAGE) {
-    const page = headsOf(session, row, Math.min(row + PAGE, ends) - 1);
-    const others = page.findIndex(({ role }) => role !== 'user');
-    asked.push(...page.slice(0, others < 0 ? PAGE : others));
-    if (others >= 0 || page.length === 0) break;
-  }
-  return asked;
-}
-
 /** Returns the row of a user message, or for a reply the first row of its turn. */
-function rowOfMessage(session: Session, newest: Turn, id: string): number | undefined {
+function rowOfMessage(session: Session, newest: PlacedTurn, id: string): number | undefined {
   const row = session.messages.get(id)?.row;
   if (row !== undefined) return headAt(session, row)?.id === id ? row : undefined;
   if (!id.startsWith('msg-')) return undefined;
   const wanted = numberOf(id);
   const found = lastTurn(session, newest, (turn) => numberOf(turn.messageId) <= wanted);
   return found?.messageId === id ? found.row : undefined;
-}
-
-function numberOf(messageId: string): number {
-  return Number(messageId.slice('msg-'.length));
-}
-
-/** Finds the last turn before the newest one that `isEarly` accepts, by binary search. */
-function lastTurn(
-  session: Session,
-  newest: Turn,
-  isEarly: (turn: Turn) => boolean,
-): Turn | undefined {
-  let [low, high] = [0, newest.n];
-  let found: Turn | undefined;
-  while (high - low > 1) {
-    const n = Math.floor((low + high) / 2);
-    const place = session.turns.get(n);
-    const turn = place && { n, ...place };
-    if (turn === undefined || isEarly(turn)) {
-      low = n;
-      found = turn ?? found;
-    } else {
-      high = n;
-    }
-  }
-  return found;
-}
-
-function turnOfRow(session: Session, row: number): Turn {
-  const newest = session.existing.turn;
-  if (row >= newest.row) return newest;
-  return lastTurn(session, newest, (turn) => turn.row <= row) ?? newest;
 }
 
 function toTurn(
@@ -124,12 +77,7 @@ function toTurn(
   isEdited: boolean,
 ): Target | 'message_not_found' {
   const turn = turnOfRow(session, row);
-  const newest = session.existing.turn;
-  const ends =
-    (turn.n < newest.n ? session.turns.get(turn.n + 1)?.row : undefined) ?? session.rows.count;
-  const asked = askedFrom(session, turn.row, ends);
-  const countShown = (heads: readonly RowHead[]): number =>
-    heads.filter(({ hidden }) => hidden !== true).length;
+  const asked = askedFrom(session, turn.row, endOf(session, turn));
   const visible = countShown(asked);
   const behind = countShown(asked.slice(Math.max(0, row - turn.row)));
   const before = visibleBefore(session, turn, visible);
@@ -174,31 +122,30 @@ function toCheckpoint(session: Session, id: string): Target | 'checkpoint_not_fo
   const { checkpoint, index = -1 } = findCheckpoint(session, id);
   if (checkpoint === undefined) return 'checkpoint_not_found';
   const turn = turnOfRow(session, checkpoint.messageCount - 1);
-  let rows = checkpoint.messageCount;
+  const { messageCount: stored, stepCount: step, streamSequence } = checkpoint;
   // The results of the step follow it, both in the transcript and in the log.
-  for (let head = headAt(session, rows); head !== undefined; head = headAt(session, rows)) {
-    if (head.role !== 'tool' && head.display !== true) break;
-    rows += 1;
-  }
-  let visible = 0;
-  let hasReplied = false;
-  for (const head of headsOf(session, turn.row, rows - 1)) {
-    if (head.role === 'user' && head.hidden !== true && !hasReplied) visible += 1;
-    if (head.role === 'assistant') hasReplied = true;
-  }
+  const { count } = session.rows;
+  const results = headsWhile(session, stored, count, (head) => {
+    return head.role === 'tool' || head.display === true;
+  });
+  const rows = stored + results.length;
+  const asked = askedFrom(session, turn.row, rows);
+  const visible = countShown(asked);
+  const hasReplied = turn.row + asked.length < rows;
   return {
     turn,
     rows,
     checkpoints: index + 1,
-    sequence: Number(session.index.get(`e:${id}`) ?? checkpoint.streamSequence),
-    step: checkpoint.stepCount,
+    sequence: Number(session.index.get(`e:${id}`) ?? streamSequence),
+    step,
     visible: visibleBefore(session, turn, visible) + visible + (hasReplied ? 1 : 0),
     hasReplied,
+    stateVersion: checkpointAt(session, countCheckpoints(session, turn.row))?.stateVersion,
   };
 }
 
 /** Counts the visible messages before a turn. The id of the turn's reply includes the messages of the turn. */
-function visibleBefore(session: Session, { messageId, row }: Turn, visible: number): number {
+function visibleBefore(session: Session, { messageId, row }: PlacedTurn, visible: number): number {
   if (messageId.startsWith('msg-')) return numberOf(messageId) - visible;
   let shown = 0;
   let reply: string | undefined = '';
