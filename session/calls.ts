@@ -336,8 +336,12 @@ export function takeCallId(
     if (owner !== undefined) return owner === mine;
     return conversation.calls.get(id) === undefined && conversation.past.get(id) === undefined;
   };
-  let id = wanted;
-  for (let n = 1; !isFree(id); n += 1) id = `${wanted}_${String(n)}`;
+  let id = isFree(wanted) ? wanted : undefined;
+  // Many sub-agents may have got the same id from their models, so several names are looked up at once.
+  for (let first = 1, most = 4; id === undefined; first += most, most *= 2) {
+    const names = Array.from({ length: most }, (_, n) => `${wanted}_${String(first + n)}`);
+    id = names[names.map(isFree).indexOf(true)];
+  }
   // Ids of the conversation's own calls are found in its calls once they are committed.
   if (!session.isConversation) conversation.index.set(`o:${id}`, mine);
   return { kind: 'taken', id };
