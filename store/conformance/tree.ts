@@ -58,7 +58,7 @@ export interface Tree {
 
 /** Starts a conversation whose first step has the sub-agents d1, d2, … and these calls of its own. */
 export async function grow(
-  setup: Case,
+  setup: Pick<Case, 'store' | 'streamManager' | 'session'>,
   count: number,
   own: (runId: string) => NewCall[],
 ): Promise<Tree> {
@@ -78,7 +78,7 @@ export async function grow(
 }
 
 export function begin(
-  { store }: Case,
+  { store }: Pick<Case, 'store'>,
   parent: SessionDriver,
   runId: string,
   toolCallId: string,
@@ -89,7 +89,7 @@ export function begin(
 }
 
 export function settleChild(
-  { store }: Case,
+  { store }: Pick<Case, 'store'>,
   parent: SessionDriver,
   runId: string,
   toolCallId: string,

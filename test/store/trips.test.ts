@@ -1,4 +1,6 @@
 import { Redis } from 'ioredis';
+import { formatCheckpointId } from '../../protocol/ids.js';
+import { childAt, grow } from '../../store/conformance/tree.js';
 import { LOAD } from '../../store/redis/atomic.js';
 import { RedisStateStore, RedisStreamManager } from '../../store/redis/index.js';
 import { drive, newCall, userMessage } from '../support/session-driver.js';
@@ -25,6 +27,7 @@ function setUp() {
   const session = drive(stores);
   return {
     session,
+    stores,
     /** Claims the first step of a run, and asks for its rows. */
     claim: (runId: string, wants: { state: boolean; born?: string; rows?: number }) =>
       claim({
@@ -119,4 +122,46 @@ it('an edit reads the messages of its turn in pages, and keeps those before its 
   });
   expect(await session.rows()).toHaveLength(21);
   expect(reads).toBeLessThan(12);
+});
+
+it('a return to a checkpoint and a resumed run read few rows of a long turn with many results', async () => {
+  const { session, readsOf } = setUp();
+  const { runId } = await session.newRun();
+  const steps = 24;
+  for (let step = 1; step < steps; step += 1) {
+    await session.ask(runId, step, [newCall(`c${String(step)}`, 'server')]);
+    await session.carryOut(runId, step, `c${String(step)}`, step);
+  }
+  const ids = Array.from({ length: 40 }, (_, n) => `k${String(n)}`);
+  await session.ask(
+    runId,
+    steps,
+    ids.map((id) => newCall(id, 'server')),
+  );
+  for (const id of ids) await session.carryOut(runId, steps, id, 'done');
+  await session.end(runId, 'interrupted', { step: steps });
+  let resumed = '';
+  const reads = await readsOf(async () => {
+    const result = await session.resume();
+    expect(result).toMatchObject({ kind: 'resumed', run: { from: { step: steps } } });
+    if (result.kind === 'resumed') resumed = result.run.runId;
+  });
+  expect(reads).toBeLessThan(8);
+  await session.end(resumed, 'interrupted', { step: steps });
+  const back = (): Promise<unknown> => session.rewindTo(formatCheckpointId(runId, steps));
+  expect(await readsOf(back)).toBeLessThan(16);
+  expect(await session.rows()).toHaveLength(1 + 2 * (steps - 1) + 1 + ids.length);
+});
+
+it('a name that many calls of sub-agents want is found in few reads', async () => {
+  const { session, stores, readsOf } = setUp();
+  const tree = await grow({ ...stores, session }, 1, () => []);
+  const { sessionId, runId } = childAt(tree, 0).ref;
+  const take = (n: number) =>
+    stores.store.calls.takeId({ sessionId, runId, call: String(n), wanted: 'c' });
+  for (let n = 0; n < 30; n += 1) await take(n);
+  const reads = await readsOf(async () => {
+    expect(await take(30)).toEqual({ kind: 'taken', id: 'c_30' });
+  });
+  expect(reads).toBeLessThan(8);
 });
