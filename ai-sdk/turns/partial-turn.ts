@@ -1,4 +1,5 @@
-import { readUIMessageStream, type UIMessageChunk } from 'ai';
+import { setImmediate } from 'node:timers/promises';
+import { consumeStream, createUIMessageStream } from 'ai';
 import type { LogEntry } from '../../protocol/chunk.js';
 import type { SessionView, SessionRecord } from '../../store/contract/sessions.js';
 import type { StagedChanges, CustomState } from '../../store/contract/documents.js';
@@ -8,6 +9,7 @@ import { replayRange } from './replay-range.js';
 import { findTurnOrigin, isBeyond } from './turn-origin.js';
 import { createTransformer, toTurnSpan } from './turn-progress.js';
 import type { UIMessage } from '../parts/ui-message.js';
+import type { UIStreamPart } from '../parts/ui-stream-part.js';
 import type { Store } from '../../store/contract/store.js';
 import { fitChanges } from '../../store/record/apply-changes.js';
 
@@ -36,18 +38,32 @@ export async function readPartialTurn(
     changes.push(...toChanges(sessionId, news));
     for (const entry of news) events.push(...transformer.transform(entry).events);
   }
-  const stream = new ReadableStream<UIMessageChunk>({
-    start(controller) {
-      for (const event of events) controller.enqueue(event);
-      controller.close();
-    },
-  });
-  let message: UIMessage | undefined;
-  for await (const state of readUIMessageStream({ stream })) message = state as UIMessage;
+  const message = await toMessage(events);
   return {
     message: (message?.parts.length ?? 0) > 0 ? message : undefined,
     changes: stored === undefined ? changes : undefined,
   };
+}
+
+/** Parts that are taken before other requests get their turn. */
+const AT_ONCE = 500;
+
+/** Builds a message as a client does. `readUIMessageStream` would copy the whole message for each part. */
+async function toMessage(events: readonly UIStreamPart[]): Promise<UIMessage | undefined> {
+  let message: UIMessage | undefined;
+  const stream = createUIMessageStream({
+    execute: async ({ writer }) => {
+      for (const [at, event] of events.entries()) {
+        writer.write(event);
+        if (at % AT_ONCE === AT_ONCE - 1) await setImmediate();
+      }
+    },
+    onEnd: ({ responseMessage }) => {
+      message = responseMessage as UIMessage;
+    },
+  });
+  await consumeStream({ stream });
+  return message;
 }
 
 interface StateDeps {

@@ -74,7 +74,10 @@ describe('buildSnapshot', () => {
     const running = await handleChatStream(deps, { sessionId: 's1', messages });
     await gated.reached('on');
     await until('the run speaks', async () => (await snapshotOf(off, 's1'))?.messages.length === 2);
+    const copied = jest.spyOn(globalThis, 'structuredClone');
     const snapshot = await snapshotOf(deps, 's1', { includePartialContent: true });
+    // A copy of the message for each of its parts would take minutes for long turns.
+    expect(copied).not.toHaveBeenCalled();
     expect(snapshot?.messages.at(-1)).toMatchObject({
       id: 'msg-1',
       parts: [{ type: 'step-start' }, { type: 'text', text: 'Once upon', state: 'streaming' }],
