@@ -81,6 +81,27 @@ it('is not complete if the person has begun another conversation meanwhile', asy
   expect(await erase()).toMatchObject({ status: 200, complete: true, conversations: 1 });
 });
 
+it('looks through the conversations of a person only once none is left', async () => {
+  const { owners } = stores.store;
+  const { page } = owners;
+  const repair = jest.spyOn(owners, 'repair');
+  const left = {
+    sessionId: 'left',
+    title: '',
+    agent: '',
+    status: 'completed',
+    updatedAt: 1,
+  } as const;
+  owners.page = async (who, query) => {
+    return query.limit === 1 ? { conversations: [left] } : page(who, query);
+  };
+  expect(await erase()).toMatchObject({ status: 202, complete: false, conversations: 1 });
+  expect(repair).not.toHaveBeenCalled();
+  owners.page = page;
+  expect(await erase()).toMatchObject({ status: 200, complete: true });
+  expect(repair).toHaveBeenCalledTimes(1);
+});
+
 it('names the calls whose work Temporal may not list yet', async () => {
   const runId = (await stores.store.sessions.read(session.id))?.runId;
   expect(await erase()).toMatchObject({ status: 200, complete: true });
