@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { RunParts } from '../../activities/run-parts.js';
 import type { ActivityLogger } from '../../activities/deps.js';
 import type { RunWorkflows } from '../../runs/run-workflows.js';
@@ -42,8 +43,9 @@ interface Carried {
 export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
   const { name, clock, logger } = deps;
   const leaving = new AbortController();
-  // Each waiting run adds a listener.
   const { signal } = leaving;
+  // Each waiting run adds a listener, and Node warns of more than ten.
+  setMaxListeners(0, signal);
   const carried = new Map<string, Carried>();
   /** Runs that failed for good; the sweeper ends them. */
   const givenUp = new Set<string>();

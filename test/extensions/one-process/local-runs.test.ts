@@ -116,3 +116,20 @@ it('a run that begins later waits for its time, and is stopped before', async ()
   await runs.idle();
   expect(done).toEqual(['done', 'model', 'step']);
 });
+
+it('many runs that wait bring no warning of Node', async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', note);
+  const runs = runsOf(() => Promise.reject(new Error('no step is expected')), {
+    clock: createTestClock(),
+  });
+  const startAt = Date.now() + 1_000_000_000;
+  for (let n = 0; n < 12; n += 1)
+    await runs.start({ ...INPUT, runId: `s-1:${String(n)}-a`, startAt }, { details: '' });
+  // Node emits a warning in a later turn.
+  await new Promise(setImmediate);
+  process.off('warning', note);
+  expect(warnings).toEqual([]);
+  await runs.leave();
+});
