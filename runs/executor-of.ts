@@ -155,8 +155,8 @@ export function createExecutorOf(deps: {
       const record = await store.sessions.read(sessionId);
       if (record === undefined) return null;
       if (runId === undefined || runId === record.runId) return handleOf(sessionId, record.runId);
-      const listed = await store.runs.list(sessionId);
-      return listed.some((run) => run.runId === runId) ? handleOf(sessionId, runId) : null;
+      const run = await store.runs.read(sessionId, runId);
+      return run === null ? null : handleOf(sessionId, runId);
     },
     resume: async (options) => handleOf(options.sessionId, await resumeSession(runs, options)),
     canResume: runs.canResume,

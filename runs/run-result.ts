@@ -167,8 +167,8 @@ export async function readEndedResult(
   sessionId: string,
   runId: string,
 ): Promise<AgentResult | undefined> {
-  const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
-  if (info === undefined) throw new HelixError('not_found', 'There is no such run.');
+  const info = await store.runs.read(sessionId, runId);
+  if (info === null) throw new HelixError('not_found', 'There is no such run.');
   if (info.endedAt === undefined) return undefined;
   const base = await readText(store, sessionId, info);
   switch (info.status) {
@@ -193,8 +193,8 @@ export async function readSuspendedResult(
   runId: string,
   { kind, payload }: Pick<SuspensionMarkerChunk, 'kind' | 'payload'>,
 ): Promise<AgentResult> {
-  const info = (await store.runs.list(sessionId)).find((run) => run.runId === runId);
-  const base = await readText(store, sessionId, info ?? { runId });
+  const info = await store.runs.read(sessionId, runId);
+  const base = await readText(store, sessionId, info ?? { runId, startRow: 0 });
   const view = await store.sessions.withCalls(sessionId);
   const isPaused = view?.record.runId === runId && view.record.stream === 'paused';
   const pending = isPaused ? toPendingQuestions(view.openCalls) : [];
@@ -205,13 +205,9 @@ export async function readSuspendedResult(
 async function readText(
   store: ResultStore,
   sessionId: string,
-  { runId, usage }: Pick<RunInfo, 'runId' | 'usage'>,
+  { runId, usage, startRow }: Pick<RunInfo, 'runId' | 'usage' | 'startRow'>,
 ): Promise<Pick<AgentResult, 'sessionId' | 'runId' | 'text' | 'usage'>> {
-  const record = await store.sessions.read(sessionId);
-  const rows = await store.sessions.rows(
-    sessionId,
-    record?.runId === runId ? record.turnStartRow : 0,
-  );
+  const rows = await store.sessions.rows(sessionId, startRow);
   const reply = rows.findLast((row) => row.role === 'assistant' && row.runId === runId);
   const parts = reply?.role === 'assistant' ? reply.parts : [];
   const text = parts.map((part) => (part.type === 'text' ? part.text : '')).join('');

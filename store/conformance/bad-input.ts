@@ -165,6 +165,7 @@ function sessionWork({ store }: Case, id: string): (() => Promise<unknown>)[] {
     () => store.documents.messages(id),
     () => store.runs.current(id),
     () => store.runs.list(id),
+    () => store.runs.read(id, 'r'),
     () => store.checkpoints.get(id, 'cpv1-x'),
     () => store.checkpoints.latest(id),
     () => store.checkpoints.list(id),

@@ -47,6 +47,8 @@ export interface Runs {
   next: (run: { sessionId: string; runId: string }, wants?: NextWants) => Promise<At>;
   /** The newest run; null for an unknown session. */
   current: (sessionId: string) => Promise<RunInfo | null>;
+  /** One run, without `rewound`; null for an unknown run. @throws HelixError `not_found` */
+  read: (sessionId: string, runId: string) => Promise<RunInfo | null>;
   /** Every run of the session, oldest first. @throws HelixError `not_found` */
   list: (sessionId: string) => Promise<RunInfo[]>;
   /** The newest run's stop; null if it was not stopped. @throws HelixError `not_found` */

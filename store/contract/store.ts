@@ -19,7 +19,7 @@ import type { Waiting } from './waiting.js';
 /** The changes of sessions, by noun. */
 export interface Changes {
   sessions: Pick<Sessions, 'branch'>;
-  runs: Omit<Runs, 'next' | 'current' | 'list' | 'interruption'>;
+  runs: Omit<Runs, 'next' | 'current' | 'read' | 'list' | 'interruption'>;
   steps: Steps;
   calls: Omit<Calls, 'read' | 'pending' | 'suspension'>;
   queue: Omit<Queue, 'read'>;

@@ -36,7 +36,7 @@ export interface DocumentNouns {
   documents: Documents;
   checkpoints: Checkpoints;
   staging: Staging;
-  runs: Pick<Runs, 'current' | 'list' | 'interruption'>;
+  runs: Pick<Runs, 'current' | 'read' | 'list' | 'interruption'>;
   calls: Pick<Calls, 'pending' | 'suspension'>;
 }
 
@@ -217,14 +217,11 @@ export function createDocuments(
     runs: {
       current: async (sessionId) => {
         checkStreamId(sessionId);
-        return look(sessionId, (session) => {
-          const { record, runs } = session;
-          if (record?.agent === undefined) return null;
-          const text = runs.get(record.run.id) ?? summaryOf(record);
-          // A rewind starts a run, so none has dropped the newest.
-          return toRunInfo(parseStored(text, 'run') as StoredRun, [], outputOf(session, text));
-        });
+        return look(sessionId, (session) =>
+          session.record?.agent === undefined ? null : infoOf(session, session.existing.run.id),
+        );
       },
+      read: (sessionId, runId) => readOf(sessionId, (session) => infoOf(session, runId)),
       list: async (sessionId) => {
         const runs = await readRuns(sessionId);
         return runs.length > 0 ? runs : notFound();
@@ -249,6 +246,15 @@ type StoredRun = Omit<RunInfo, 'usage'> & { usage?: Usage; outputRef?: string };
 function outputOf({ tree }: Session, text: string): string | undefined {
   const { outputRef = '' } = JSON.parse(text) as { outputRef?: string };
   return outputRef === '' ? undefined : tree.conversation.results.get(outputRef);
+}
+
+/** Returns one run, without a note of a rewind that dropped it; null if there is no such run. */
+function infoOf(session: Session, runId: string): RunInfo | null {
+  const { runs, existing } = session;
+  const newest = existing.run.id === runId ? summaryOf(existing) : undefined;
+  const text = runs.get(runId) ?? newest;
+  if (text === undefined) return null;
+  return toRunInfo(parseStored(text, 'run') as StoredRun, [], outputOf(session, text));
 }
 
 function toRunInfo(

@@ -87,6 +87,7 @@ export function runCases({ describe, it }: Suite): void {
     it('an unknown session has no runs', async ({ store, session }) => {
       equal(await store.runs.current(session.id), null);
       await refuses(session.runs(), 'not_found');
+      await refuses(store.runs.read(session.id, 'r'), 'not_found');
     });
 
     it('an ended run is listed with its error or the reason for its interruption', async (setup) => {
@@ -118,7 +119,10 @@ export function runCases({ describe, it }: Suite): void {
       ok((ended?.endedAt ?? 0) > 0);
     });
 
-    it('more than nine runs are listed oldest first', async ({ session }) => {
+    it('more than nine runs are listed oldest first, and found by id', async ({
+      store,
+      session,
+    }) => {
       const runIds: string[] = [];
       for (let n = 0; n < 12; n += 1) {
         const { runId } = await session.newRun();
@@ -126,6 +130,8 @@ export function runCases({ describe, it }: Suite): void {
         if (n < 11) await session.end(runId, n % 2 === 0 ? 'completed' : 'failed');
       }
       const runs = await session.runs();
+      for (const run of runs) equal(await store.runs.read(session.id, run.runId), run);
+      equal(await store.runs.read(session.id, 'r'), null);
       equal(
         runs.map(({ runId }) => runId),
         runIds,
