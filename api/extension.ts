@@ -40,7 +40,8 @@ export type { Authenticate, Identity } from './identity.js';
 export type { Frames } from './pipe-to-express.js';
 export { SESSION, SESSION_AND_RUN, defineRoute, inJson, mayStream } from './routes/route.js';
 export type { About, Call, Reply, Route } from './routes/route.js';
-export { sendLines, streamReply, untilExpiry } from './stream-reply.js';
+export { sendLines, sendMessages } from './send-pieces.js';
+export { streamReply, untilExpiry } from './stream-reply.js';
 export {
   answerCall,
   extendDeadline,

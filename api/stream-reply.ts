@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { StreamBrokenError, toBroken } from '../ai-sdk/index.js';
 import { withTimeout } from '../protocol/time.js';
@@ -123,10 +121,4 @@ export async function streamReply(
       logger.warn({ err: cause, sessionId }, 'a stream broke off');
     }
   }
-}
-
-export async function sendLines(response: Response, lines: AsyncIterable<string>): Promise<void> {
-  response.type('application/x-ndjson');
-  // A fault ends the connection, so that no client takes a part for the whole.
-  await pipeline(Readable.from(lines), response).catch(() => response.destroy());
 }

@@ -49,6 +49,7 @@ import { writeSnapshotCookie } from '../cookies.js';
 import type { RouteDeps } from '../deps.js';
 import { toActor } from '../identity.js';
 import { createSessionEvents } from '../session-events.js';
+import { sendMessages } from '../send-pieces.js';
 import { IDLE_KEEP_ALIVE_MS, streamReply } from '../stream-reply.js';
 import { defineRoute, inJson, loadOwnSession, SESSION_AND_RUN, type Route } from './route.js';
 
@@ -96,7 +97,7 @@ export const SESSION_ROUTES: readonly Route[] = [
           { sessionId, checkpointId, caller },
         );
         if (past === null) throw notFound();
-        response.json(withToolParts(request, past));
+        await sendMessages(response, withToolParts(request, past));
         return;
       }
       // `buildSnapshot` checks the owner within its own read.
@@ -108,7 +109,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       if (snapshot === null) throw notFound();
       writeSnapshotCookie(request, response, sessionId, snapshot);
       if (snapshot.run !== undefined) response.set(HEADERS.runId, snapshot.run.runId);
-      response.json(withToolParts(request, snapshot));
+      await sendMessages(response, withToolParts(request, snapshot));
     },
   }),
   defineRoute({
@@ -125,7 +126,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       const judge = (view: SessionView) => judged(deps, caller, view);
       const options = { ...page, filterHidden: hidden !== 'true', judge, caller };
       const messages = await loadUIMessages(deps.stateStore, params.sessionId, options);
-      response.json(withToolParts(request, messages));
+      await sendMessages(response, withToolParts(request, messages));
     },
   }),
   defineRoute({

@@ -5,6 +5,7 @@ import {
   readHidden,
   requireNoTenant,
   type Route,
+  sendMessages,
   SESSION,
   toOperatorQuestions,
 } from '../../api/extension.js';
@@ -42,7 +43,7 @@ export const OPERATOR_SESSION_ROUTES: readonly Route[] = [
       if (found === undefined) throw notFound();
       const { agent, owner, createdAt, updatedAt, runId, status } = found.record;
       const pending = await toOperatorQuestions(deps, caller, found);
-      response.json({
+      await sendMessages(response, {
         ...messages,
         sessionId: params.sessionId,
         agent,

@@ -3,6 +3,8 @@ import { loadSnapshot, type FrontendSnapshot as OfClient } from '../../ai-sdk/cl
 import type { FrontendSnapshot as OfBridge, UIMessage } from '../../ai-sdk/index.js';
 import type { FrontendSnapshot as OfRoot } from '../../index.js';
 import type { FrontendSnapshot as OfProtocol } from '../../protocol/index.js';
+import { ANONYMOUS } from '../../protocol/ids.js';
+import { drive, userMessage } from '../support/session-driver.js';
 import { greets, say, startApi, type ApiServer } from './api-server.js';
 
 let api: ApiServer;
@@ -57,4 +59,21 @@ it('loadSnapshot does not take a refusal for a new chat.', async () => {
   api = await startApi({ authenticate: () => undefined });
   const loading = loadSnapshot('mine', { api: `${api.url}/api/chat` });
   await expect(loading).rejects.toMatchObject({ statusCode: 401, code: 'unauthorized' });
+});
+
+it('Large messages are written in pieces, and arrive whole.', async () => {
+  api = await startApi();
+  const texts = Array.from({ length: 4 }, (_, n) => String(n) + '"é\n'.repeat(40_000));
+  const messages = texts.map((text, n) => userMessage(`u${String(n)}`, text));
+  await drive(api.stores, 'large').begin({ owner: ANONYMOUS, messages });
+  for (const path of ['snapshot', 'messages']) {
+    const response = await api.get(`/api/chat/large/${path}`);
+    expect(response.headers.get('content-length')).toBeNull();
+    const text = await response.text();
+    const reply = JSON.parse(text) as { messages: UIMessage[] };
+    expect(reply.messages.map(({ parts }) => parts)).toEqual(
+      texts.map((each) => [{ type: 'text', text: each }]),
+    );
+    expect(JSON.stringify(reply)).toBe(text);
+  }
 });
