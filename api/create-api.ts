@@ -137,7 +137,8 @@ interface Mounted {
 function countReads(deps: RouteDeps, countRead: CountRead): RouteDeps {
   const { sessions, queue } = deps.stateStore;
   const counted: Pick<Store['sessions'], 'view' | 'rows'> = {
-    view: (sessionId) => countRead((meter) => sessions.view(sessionId, meter)),
+    view: (sessionId, _meter, wanted) =>
+      countRead((meter) => sessions.view(sessionId, meter, wanted)),
     rows: (sessionId, from, to) => countRead((meter) => sessions.rows(sessionId, from, to, meter)),
   };
   // A spread would lose methods that a store inherits from its class.

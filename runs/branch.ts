@@ -246,8 +246,8 @@ function rowsUpTo(
   return upTo;
 }
 
-/** Counts the rows up to and including the results of a committed step. */
-function endOfStep(rows: readonly Row[], messageCount: number): number {
+/** Counts the rows up to and including the results of a committed step, and its questions to people. */
+export function endOfStep(rows: readonly Row[], messageCount: number): number {
   let end = messageCount;
   for (;;) {
     const row = rows[end];

@@ -1,6 +1,6 @@
 import { readVia, type Actor, type Role } from '../../protocol/actor.js';
 import { HEADERS, ANONYMOUS } from '../../protocol/ids.js';
-import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
+import type { SessionRecord, SessionView, WantedRows } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { agentUnavailable, notFound } from './refusals.js';
@@ -39,9 +39,10 @@ export async function readOwnView(
   stores: Pick<Store, 'sessions'>,
   sessionId: string,
   caller: Caller | undefined,
+  wanted?: WantedRows,
 ): Promise<SessionView | undefined> {
   const record = await findOwnSession(stores, sessionId, caller);
-  const view = record && (await stores.sessions.view(record.sessionId));
+  const view = record && (await stores.sessions.view(record.sessionId, undefined, wanted));
   return isOwner(view?.record, caller) ? view : undefined;
 }
 

@@ -28,7 +28,7 @@ export async function attachReader(chat: Chat, record: SessionRecord): Promise<C
   const position = toPosition(chat);
   if (!wantsTurn(record, position, chat.params.sawActiveSince))
     return { kind: 'nothing', runId: record.runId };
-  const view = await chat.deps.stateStore.sessions.view(record.sessionId);
+  const view = await chat.deps.stateStore.sessions.view(record.sessionId, undefined, 'turn');
   return view === undefined ? { kind: 'nothing' } : replayTurn(chat, view, position);
 }
 

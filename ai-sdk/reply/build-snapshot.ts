@@ -8,6 +8,7 @@ import { joinParts } from '../../store/contract/shared-data.js';
 import type { Store } from '../../store/contract/store.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { fitChanges } from '../../store/record/apply-changes.js';
+import { endOfStep } from '../../runs/branch.js';
 import { toNewestRun } from '../../runs/record/newest-run.js';
 import { toPendingQuestions } from '../../store/record/session-summaries.js';
 import { convertToUIMessages } from '../parts/convert-messages.js';
@@ -180,8 +181,7 @@ export async function buildPastSnapshot(
   const checkpoint = await stateStore.checkpoints.get(view.record.sessionId, checkpointId);
   if (checkpoint === null) return null;
   const { rows, openCalls } = await judged(toAuthority(deps), caller, view);
-  let end = checkpoint.messageCount;
-  while (isResult(rows[end])) end += 1;
+  const end = endOfStep(rows, checkpoint.messageCount);
   return {
     state: checkpoint.stateVersion === 0 ? null : checkpoint.customState,
     messages: convertToUIMessages(rows.slice(0, end), { openCalls }),
@@ -190,11 +190,6 @@ export async function buildPastSnapshot(
     checkpointId,
     timestamp: checkpoint.timestamp,
   };
-}
-
-/** Returns true for a result or a question to people; both follow their step's reply. */
-function isResult(row: Row | undefined): boolean {
-  return row?.role === 'tool' || (row?.role === 'assistant' && row.display === true);
 }
 
 /** Lists the decisions with their people, whom messages do not name. Empty without any. Pure. */

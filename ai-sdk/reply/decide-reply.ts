@@ -61,7 +61,7 @@ async function act(
     case 'attach':
       return attachReader(chat, ask.record);
     case 'replay': {
-      const view = await stateStore.sessions.view(sessionId);
+      const view = await stateStore.sessions.view(sessionId, undefined, 'turn');
       if (view === undefined) throw notFound();
       return replayTurn(chat, view);
     }

@@ -45,20 +45,41 @@ export async function loadUIMessages(
   if (!page.success) {
     throw new ValidationError('offset is a whole number, limit one from 1 to 1,000.');
   }
-  return toPage(await loadAllUIMessages(stateStore, sessionId, options), page.data);
+  const from = page.data.offset;
+  const to = from + page.data.limit;
+  // Ids of replies count visible messages only.
+  const wanted = options.filterHidden === false ? undefined : { from, to };
+  const { messages, before, hasMore } = await readMessages(stateStore, sessionId, options, wanted);
+  const [start, end] = [from - before, to - before];
+  return { messages: messages.slice(start, end), hasMore: hasMore || end < messages.length };
 }
 
 export async function loadAllUIMessages(
   stateStore: HistoryStore,
   sessionId: string,
-  { judge, caller = toCaller({}), ...options }: LoadAllUIMessagesOptions = {},
+  options: LoadAllUIMessagesOptions = {},
 ): Promise<UIMessage[]> {
-  const stored = await readOwnView(stateStore, sessionId, caller);
-  if (stored === undefined) return [];
+  return (await readMessages(stateStore, sessionId, options)).messages;
+}
+
+/** Reads the messages of whole turns. `before`: number of messages before these. */
+async function readMessages(
+  stateStore: HistoryStore,
+  sessionId: string,
+  { judge, generateId, caller = toCaller({}), ...options }: LoadAllUIMessagesOptions,
+  wanted?: { from: number; to: number },
+): Promise<{ messages: UIMessage[]; before: number; hasMore: boolean }> {
+  const stored = await readOwnView(stateStore, sessionId, caller, wanted);
+  if (stored === undefined) return { messages: [], before: 0, hasMore: false };
   const view = (await judge?.(stored)) ?? stored;
-  return view.record.stream === 'active'
-    ? toSettledMessages(view, options)
-    : toAllMessages(view, options);
+  const { messagesBefore: before = 0, hasMore = false } = view;
+  const convert: ConvertOptions = {
+    ...options,
+    ...(generateId && { generateId: (index, row) => generateId(index + before, row) }),
+  };
+  const isSettled = hasMore || view.record.stream === 'active';
+  const messages = isSettled ? toSettledMessages(view, convert) : toAllMessages(view, convert);
+  return { messages, before, hasMore };
 }
 
 /** Works like `loadUIMessages`, with named parameters, for routes. */
@@ -90,9 +111,4 @@ export function createUIMessageStore(stateStore: HistoryStore): UIMessageStore {
     getUIMessages: (sessionId, options) => loadUIMessages(stateStore, sessionId, options),
     getAllUIMessages: (sessionId, options) => loadAllUIMessages(stateStore, sessionId, options),
   };
-}
-
-function toPage(all: readonly UIMessage[], { offset, limit }: MessagesQuery): UIMessagePage {
-  const end = offset + limit;
-  return { messages: all.slice(offset, end), hasMore: end < all.length };
 }

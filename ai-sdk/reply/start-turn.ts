@@ -61,14 +61,13 @@ function awaitTurn(chat: Chat, messages: readonly UserMessage[], after: number):
 
 /** Answers messages accepted before: they still wait, or they began the newest turn. */
 async function repeatTurn(chat: Chat, messages: readonly UserMessage[]): Promise<ChatReply> {
-  const view = await chat.deps.stateStore.sessions.view(chat.sessionId);
+  const view = await chat.deps.stateStore.sessions.view(chat.sessionId, undefined, 'turn');
   if (view === undefined) throw notFound();
   const { record, rows, queue } = view;
   const ids = new Set(messages.map(({ id }) => id));
   const isWaiting = queue.some((entry) => entry.messages.some(({ id }) => ids.has(id)));
   if (isWaiting) return awaitTurn(chat, messages, record.sequence);
-  const newest = rows.slice(record.turnStartRow);
-  const isOfNewest = newest.some((row) => row.role === 'user' && ids.has(row.id));
+  const isOfNewest = rows.some((row) => row.role === 'user' && ids.has(row.id));
   if (!isOfNewest) throw answeredBefore();
   return replayTurn(chat, view);
 }

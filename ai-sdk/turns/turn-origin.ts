@@ -1,5 +1,6 @@
 import type { LogEntry } from '../../protocol/chunk.js';
 import { formatModelWriter } from '../../protocol/ids.js';
+import type { Row } from '../../protocol/rows.js';
 import type { SessionView } from '../../store/contract/sessions.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { toAllMessages } from './ui-history.js';
@@ -57,8 +58,13 @@ function toUnfinished({ openCalls }: SessionView): ReadonlySet<string> {
   return new Set(calls.map(({ spec }) => `t:${spec.toolCallId}`));
 }
 
-function hasReply({ record, rows }: SessionView): boolean {
-  return rows.slice(record.turnStartRow).some(({ role }) => role === 'assistant');
+function hasReply(view: SessionView): boolean {
+  return rowsOfTurn(view).some(({ role }) => role === 'assistant');
+}
+
+/** Returns the rows of the newest turn. */
+function rowsOfTurn({ record, rows, firstRow = 0 }: SessionView): Row[] {
+  return rows.slice(Math.max(0, record.turnStartRow - firstRow));
 }
 
 /**
@@ -66,16 +72,14 @@ function hasReply({ record, rows }: SessionView): boolean {
  * about it. A run stopped before the model's output leaves a checkpoint without a row, or an entry
  * of step 0.
  */
-function isBeginning({ message, writer }: LogEntry, { record, rows }: SessionView): boolean {
+function isBeginning({ message, writer }: LogEntry, view: SessionView): boolean {
   if (message.type === 'turn_started') return true;
   if (!('step' in message) || message.step > 1) return false;
   if (message.step === 0 || FIRST.has(message.type)) return true;
   // Defaults of the state's schema precede the first step's output.
-  const isModel = writer === formatModelWriter(record.sessionId, 1);
+  const isModel = writer === formatModelWriter(view.record.sessionId, 1);
   if (message.type === 'state_patch' && isModel) return true;
-  const isSilent = !rows
-    .slice(record.turnStartRow)
-    .some((row) => row.role === 'assistant' && row.step === 1);
+  const isSilent = !rowsOfTurn(view).some((row) => row.role === 'assistant' && row.step === 1);
   return message.type === 'checkpoint_created' && isSilent;
 }
 

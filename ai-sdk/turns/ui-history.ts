@@ -9,11 +9,11 @@ import type { UIMessage } from '../parts/ui-message.js';
 
 /** Converts the conversation without the reply that is being written. */
 export function toSettledMessages(
-  { record, rows }: SessionView,
+  { record, rows, firstRow = 0 }: SessionView,
   options: ConvertOptions = {},
 ): UIMessage[] {
   const isSettled = (row: Row, index: number): boolean =>
-    index < record.turnStartRow || row.role === 'user';
+    firstRow + index < record.turnStartRow || row.role === 'user';
   return convertToUIMessages(rows.filter(isSettled), options);
 }
 

@@ -31,8 +31,15 @@ export interface Sessions {
   children: (sessionId: string) => Promise<string[]>;
   /** The session of the sub-agent that carries out each of these calls, or did. */
   carriers: (sessionId: string, toolCallIds: string[]) => Promise<(string | undefined)[]>;
-  /** Everything that a snapshot needs, including the calls of sub-agents, read at one moment. */
-  view: (sessionId: string, meter?: ReadMeter) => Promise<SessionView | undefined>;
+  /**
+   * Everything that a snapshot needs, including the calls of sub-agents, read at one moment; of the transcript all rows,
+   * or only the wanted ones.
+   */
+  view: (
+    sessionId: string,
+    meter?: ReadMeter,
+    wanted?: WantedRows,
+  ) => Promise<SessionView | undefined>;
   /**
    * The view without transcript and queue. If `owner` is given and the session has another owner, its calls are not
    * read.
@@ -138,9 +145,18 @@ export interface SessionRecord {
   queued: number;
 }
 
+/** The newest turn, or visible messages from an index up to another, with the rest of their turns. */
+export type WantedRows = 'turn' | { from: number; to: number };
+
 export interface SessionView {
   record: SessionRecord;
   rows: Row[];
+  /** Index of the first of the rows. Default: 0. */
+  firstRow?: number;
+  /** Number of visible messages before the rows, if messages were wanted. Default: 0. */
+  messagesBefore?: number;
+  /** True if other turns follow the rows. */
+  hasMore?: boolean;
   openCalls: OpenCall[];
   /** In the order in which the messages are answered. */
   queue: QueuedEntry[];

@@ -6,12 +6,13 @@ import { askersOf, runOf } from '../../session/turns.js';
 import { ownerOf } from '../../session/calls.js';
 import { carrierName } from '../../session/children.js';
 import { sessionsBelow } from '../../session/pause.js';
+import { rowsOfMessages, type RowRange } from '../../session/transcript.js';
 import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
 import type { CustomState } from '../contract/documents.js';
 import type { ReadMeter } from '../contract/log.js';
 import type { Queue, QueuedEntry } from '../contract/queue.js';
-import type { Sessions, SessionView } from '../contract/sessions.js';
+import type { Sessions, SessionView, WantedRows } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { wantsOfCall } from '../change.js';
 import { corrupt } from '../record/corrupt.js';
@@ -27,6 +28,8 @@ interface ViewOptions {
   withState?: boolean;
   /** The only owner for whom calls and transcript are read. */
   owner?: SessionOwner | undefined;
+  /** The rows to read. Default: all. */
+  wanted?: WantedRows | undefined;
 }
 
 export function createSessionReads(context: RedisContext) {
@@ -49,32 +52,43 @@ export function createSessionReads(context: RedisContext) {
       };
       const found = await look(sessionId, view, { wants, isLarge: !callsOnly });
       if (found === undefined) return undefined;
-      const { record, rowCount, queueBytes, openCalls, queue } = found;
+      const { record, range, queueBytes, openCalls, queue } = found;
       await meter?.take(queueBytes);
-      const range = { from: 0, to: rowCount, born: record.born };
-      const rows = await readPages(sessionId, range, meter);
+      const { from, to, before: messagesBefore } = range;
+      const rows = await readPages(sessionId, { from, to, born: record.born }, meter);
       // The session was rewound or erased meanwhile.
       if (rows === undefined) continue;
       const results = await withResults(sessionId, openCalls);
-      const { state } = found;
-      return { record, rows, openCalls: results, queue, ...(state && { customState: state }) };
+      const { state, hasMore } = found;
+      const place = { firstRow: from, messagesBefore, hasMore };
+      return {
+        record,
+        rows,
+        ...place,
+        openCalls: results,
+        queue,
+        ...(state && { customState: state }),
+      };
     }
   }
 
   /**
    * Reads a session with its calls and those of its sub-agents. The rows are read separately, since they may be many.
    */
-  function viewOf(session: Session, { callsOnly = false, owner }: ViewOptions) {
+  function viewOf(session: Session, { callsOnly = false, owner, wanted }: ViewOptions) {
     const record = toRecord(session, now());
     if (record === undefined) return undefined;
     // The duration of a read would tell a stranger the amount of data.
-    const calls = { record, rowCount: 0, queueBytes: 0, queue: [], openCalls: [] };
+    const range: RowRange = { from: 0, to: 0, before: 0 };
+    const calls = { record, range, hasMore: false, queueBytes: 0, queue: [], openCalls: [] };
     if (owner !== undefined && !isOwnedBy(record, owner)) return calls;
     const openCalls = sessionsBelow(session).flatMap((found) =>
       found.calls.map((call) => toOpenCall(found.session, call)),
     );
     if (callsOnly) return { ...calls, openCalls };
-    return { record, rowCount: session.rows.count, ...queueOf(session), openCalls };
+    const { from, to, before } = rangeOf(session, wanted);
+    const rows = { from, to: to ?? session.rows.count, before };
+    return { record, range: rows, hasMore: to !== undefined, ...queueOf(session), openCalls };
   }
 
   async function indexOf(sessionId: string, from: number): Promise<number> {
@@ -106,7 +120,7 @@ export function createSessionReads(context: RedisContext) {
         .map((carrier) => `${rootOf(sessionId)}.${carrier ?? ''}`)
         .map((id) => (isStreamId(id) ? id : undefined));
     },
-    view: (sessionId, meter) => readView(sessionId, {}, meter),
+    view: (sessionId, meter, wanted) => readView(sessionId, { wanted }, meter),
     withCalls: async (sessionId, owner) => {
       const view = await readView(sessionId, { callsOnly: true, owner });
       return view && { record: view.record, openCalls: view.openCalls };
@@ -159,6 +173,12 @@ export function createSessionReads(context: RedisContext) {
 const CONTENTS = ['spec', 'row', 'decision', 'edit'];
 
 const APPENDED: Want = ['field', 'record', '', 'appended'];
+
+function rangeOf(session: Session, wanted: WantedRows | undefined): RowRange {
+  const all = { from: 0, before: 0 };
+  if (wanted === 'turn') return { ...all, from: session.existing.turn.row };
+  return (wanted && rowsOfMessages(session, wanted)) ?? all;
+}
 
 function queueOf({ record, content }: Session): { queue: QueuedEntry[]; queueBytes: number } {
   let queueBytes = 0;

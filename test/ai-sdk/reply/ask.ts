@@ -103,10 +103,11 @@ export async function ask(
   messages: PostedMessage[],
   headers: Record<string, string> = {},
   method = 'POST',
+  sessionId = 's1',
 ): Promise<Reply> {
   const response = await handleChatStream(
     { ...runtime, defaultAgent: 'lab' },
-    { sessionId: 's1', messages, request: { method, headers: new Headers(headers) } },
+    { sessionId, messages, request: { method, headers: new Headers(headers) } },
   );
   const text = await response.text();
   const parts = parseFrames(text).map(({ part }) => part as { type: string; transient?: true });

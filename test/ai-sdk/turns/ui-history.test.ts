@@ -10,14 +10,17 @@ import {
   type Caller,
   type HelixMessage,
 } from '../../../ai-sdk/index.js';
+import { ANONYMOUS } from '../../../protocol/ids.js';
 import type { AssistantRow, ToolRow } from '../../../protocol/rows.js';
 import type { OpenCall } from '../../../store/contract/call-record.js';
+import type { SessionView } from '../../../store/contract/sessions.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import {
   ask,
   createAsking,
   createScripted,
+  get,
   runtimeOf,
   scripted,
   user,
@@ -38,19 +41,59 @@ async function converse(): Promise<ChatRuntime> {
 
 describe('a conversation in pages', () => {
   it('a page of history counts messages as they are shown, so that calls keep their results', async () => {
-    const { stateStore } = await converse();
+    const runtime = await converse();
+    const { stateStore, executor } = runtime;
+    const hidden = { ...user('h1'), metadata: { hidden: true } };
+    await ask(runtime, [hidden, user('u4'), user('u5'), scripted('u6', { say: 'Three.' })]);
     const all = await loadAllUIMessages(stateStore, 's1');
-    expect(ids(all)).toEqual(['u1', 'msg-1', 'u2', 'msg-3', 'u3', 'msg-5']);
-    for (const limit of [1, 2, 4, 6]) {
-      const paged = [];
-      for (let offset = 0, hasMore = true; hasMore; offset += limit) {
-        const page = await loadUIMessages(stateStore, 's1', { offset, limit });
-        paged.push(...page.messages);
-        hasMore = page.hasMore;
-      }
-      expect(paged).toEqual(all);
-    }
+    expect(ids(all)).toEqual([
+      'u1',
+      'msg-1',
+      'u2',
+      'msg-3',
+      'u3',
+      'msg-5',
+      'u4',
+      'u5',
+      'u6',
+      'msg-9',
+    ]);
     expect(JSON.stringify(all)).not.toContain('input-available');
+    // The copy ends with a question that has no reply of its own.
+    const copied = { sessionId: 's1', messageIndex: 6, by: ANONYMOUS };
+    const { sessionId: copy } = await executor.runs.branch(copied);
+    await ask(runtime, [scripted('u7', { say: 'Four.' })], {}, 'POST', copy);
+    const ofCopy = await loadAllUIMessages(stateStore, copy);
+    expect(ids(ofCopy)).toEqual([...ids(all).slice(0, 7), 'u7', 'msg-8']);
+    for (const [sessionId, messages] of [
+      ['s1', all],
+      [copy, ofCopy],
+    ] as const) {
+      for (const limit of [1, 2, 4, 10]) {
+        for (const offset of messages.keys()) {
+          const end = offset + limit;
+          const page = { messages: messages.slice(offset, end), hasMore: end < messages.length };
+          expect(await loadUIMessages(stateStore, sessionId, { offset, limit })).toEqual(page);
+        }
+      }
+    }
+  });
+
+  it('a page of history reads the turns of its messages, and a reader of the newest turn that turn', async () => {
+    const { stateStore, ...runtime } = await converse();
+    const views = jest.spyOn(stateStore.sessions, 'view');
+    const read = async (): Promise<unknown> => {
+      const view = (await views.mock.results.at(-1)?.value) as SessionView | undefined;
+      return view?.rows.length;
+    };
+    await loadUIMessages(stateStore, 's1', { offset: 1, limit: 1 });
+    expect(await read()).toBe(8);
+    await loadUIMessages(stateStore, 's1', { offset: 4 });
+    expect(await read()).toBe(8);
+    await get({ ...runtime, stateStore }, { 'x-resume-from-sequence': '1' });
+    expect(await read()).toBe(4);
+    await loadAllUIMessages(stateStore, 's1');
+    expect(await read()).toBe(12);
   });
 
   it('a page of history is empty beyond the end, and for an unknown session', async () => {
