@@ -236,18 +236,33 @@ export class Rows {
 }
 
 export class Log {
-  sequence: number;
+  /** True once a change has read or set the end of the log. */
+  isUsed = false;
+  /** True once a change has read anything else that appends write. */
+  isRead = false;
   /** Bytes of the log and of everything that expires with it. */
   bytes: number;
+  private end: number;
   private readonly source: Source;
   private readonly added: Entry[] = [];
   private readonly others: Write[] = [];
   private readonly removed = new Set<number>();
+  private isDropped = false;
 
   constructor(source: Source) {
     this.source = source;
-    this.sequence = source.sequence;
+    this.end = source.sequence;
     this.bytes = source.logBytes;
+  }
+
+  get sequence(): number {
+    this.isUsed = true;
+    return this.end;
+  }
+
+  set sequence(sequence: number) {
+    this.isUsed = true;
+    this.end = sequence;
   }
 
   /** Adds an entry. The store itself writes under the writer name ''. */
@@ -258,12 +273,14 @@ export class Log {
   }
 
   after(sequence: number, most: number, upTo = Infinity): Entry[] {
+    this.isRead = true;
     const stored = (this.source.ask(['entries', sequence, upTo, most]) ?? []) as Entry[];
     const added = this.added.filter(([at]) => at > sequence && at <= upTo);
     return [...stored.filter(([at]) => !this.removed.has(at)), ...added].slice(0, most);
   }
 
   get count(): number {
+    this.isRead = true;
     return (
       ((this.source.ask(['entryCount']) ?? 0) as number) + this.added.length - this.removed.size
     );
@@ -282,8 +299,17 @@ export class Log {
     this.others.push(['trimLog', before]);
   }
 
+  /** Drops all stored entries. */
+  drop(): void {
+    this.isDropped = true;
+  }
+
   writes(): Write[] {
-    return [...this.added.map((entry) => ['add', ...entry] as const), ...this.others];
+    return [
+      ...(this.isDropped ? [['drop', 'log', ''] as const] : []),
+      ...this.added.map((entry) => ['add', ...entry] as const),
+      ...this.others,
+    ];
   }
 }
 

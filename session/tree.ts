@@ -204,16 +204,19 @@ export class Session {
 
   /** The owner's newest batch and its sequence; 0 before the first one. */
   batch(name: string): { n: number; sequence: number } {
+    this.tree.log.isRead = true;
     const [n = '0', sequence = '0'] = this.writers.get(`b:${name}`)?.split(' ') ?? [];
     return { n: Number(n), sequence: Number(sequence) };
   }
 
   resetBatch(name: string): void {
+    this.tree.log.isRead = true;
     this.writers.set(`b:${name}`, '0 0');
   }
 
   /** Sequences of the events that the writer's call keeps, as noted by appends. */
   notes(name: string): string[] {
+    this.tree.log.isRead = true;
     const noted = this.writers.get(`e:${name}`);
     return noted === undefined || noted === '' ? [] : noted.split(' ');
   }

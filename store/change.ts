@@ -24,12 +24,13 @@ export interface Backend {
 
 export interface Commit {
   writes: readonly Write[];
-  /** Sequence of the log after the commit. */
-  sequence: number;
-  logBytes: number;
+  /** Sequence of the log after the commit, if it adds entries. */
+  sequence: number | undefined;
+  /** Number of bytes that the log gains. */
+  bytes: number;
   /** True for a commit that frees memory or ends a run, which a full Redis accepts too. */
   isFreeing: boolean;
-  /** True if appends meanwhile do not invalidate the commit. It must add no entries. */
+  /** True if appends meanwhile do not invalidate the commit. */
   mayGrow: boolean;
 }
 
@@ -44,8 +45,6 @@ export interface ChangeOptions {
   /** Reads that this change will need. Default: the usual reads for its input. */
   wants?: readonly Want[];
   isFreeing?: boolean;
-  /** The log may grow meanwhile; the change must neither depend on its end nor write there. */
-  mayGrow?: boolean;
   /** A write elsewhere for which the commit waits; the load does not. */
   noted?: Promise<unknown> | undefined;
   /**
@@ -90,8 +89,10 @@ export type Look = <Reply>(
 
 /** A change that loses every race fails after this many tries. */
 const MOST_TRIES = 50;
-/** After this many tries, a change pauses before the next. */
+/** After this many tries, a change pauses before the next, and leaves room for appends before its entries. */
 const IMMEDIATE_TRIES = 3;
+/** Number of sequences that are left free for them. */
+const ROOM = 1_000;
 const MOST_PAUSE_MS = 20;
 /** A read is kept for this long. */
 const KEPT_MS = 100;
@@ -113,12 +114,12 @@ interface Decided<Reply> extends Kept {
 interface Loads {
   wants?: readonly Want[];
   isLarge?: boolean;
-  /** The log may grow between two loads; the first load's end of the log counts. */
-  mayGrow?: boolean;
   /** Writes are not stored. */
   onlyLooks?: boolean;
   /** New entries are numbered above this sequence. */
   floor?: number;
+  /** Sequences left free for entries that are appended before the commit. */
+  room?: number;
   /** Read before; only what is missing is loaded. */
   kept?: Kept | undefined;
 }
@@ -151,7 +152,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   async function decideOn<Reply>(
     [conversationId, part]: Address,
     decide: (session: Session) => Reply,
-    { wants = [], isLarge = false, mayGrow = false, onlyLooks = false, floor = 0, kept }: Loads,
+    { wants = [], isLarge = false, onlyLooks = false, floor = 0, room = 0, kept }: Loads,
   ): Promise<Decided<Reply> | undefined> {
     const known = new Map(kept?.known);
     const load = async (reads: readonly Want[]): Promise<Loaded> => {
@@ -163,14 +164,11 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
     };
     const first = kept?.loaded ?? (await load([...recordsOf(part), ...wants]));
     for (let loaded = first; ;) {
-      const isSame = mayGrow
-        ? first.recordVersion === loaded.recordVersion
-        : first.version === loaded.version;
-      if (!isSame) return undefined;
+      if (first.recordVersion !== loaded.recordVersion) return undefined;
       const missing = new Map<string, Read>();
       const tree = new Tree(conversationId, {
         now: loaded.now,
-        sequence: Math.max(first.sequence, floor),
+        sequence: Math.max(first.sequence + room, floor),
         logBytes: first.logBytes,
         keep: backend.keep,
         ask: (read) => {
@@ -186,6 +184,8 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
         loaded = await load([...missing.values()]);
         continue;
       }
+      const mayGrow = onlyLooks || mayGrowUnder(tree, room);
+      if (!mayGrow && first.version !== loaded.version) return undefined;
       if ('error' in decided) asCorrupt(decided.error);
       return { reply: decided.reply, tree, loaded: first, known };
     }
@@ -194,21 +194,26 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   function decideUntilStored<Reply>(
     at: Address,
     decide: (session: Session) => Reply,
-    { wants, isFreeing = false, mayGrow = false, noted, usesKept = false }: ChangeOptions,
+    { wants, isFreeing = false, noted, usesKept = false }: ChangeOptions,
   ): Promise<Decided<Reply>> {
     let floor = 0;
+    let tries = 0;
     let kept = usesKept ? keptOf(at[0]) : undefined;
     return untilDone(async () => {
+      tries += 1;
+      const room = tries > IMMEDIATE_TRIES ? ROOM : 0;
       const isKept = kept !== undefined;
-      const decided = await decideOn(at, decide, { wants, floor, mayGrow, kept });
+      const decided = await decideOn(at, decide, { wants, floor, room, kept });
       kept = undefined;
       if (decided === undefined) return undefined;
       const { tree, loaded } = decided;
       const writes = tree.writes();
       // A refusal is decided again, on what the conversation is now.
       if (writes.length === 0) return isKept ? undefined : decided;
-      const { sequence, bytes: logBytes } = tree.log;
-      const commit = { writes, sequence, logBytes, isFreeing, mayGrow };
+      const mayGrow = mayGrowUnder(tree, room);
+      const sequence = writes.some(([kind]) => kind === 'add') ? tree.log.sequence : undefined;
+      const bytes = tree.log.bytes - loaded.logBytes;
+      const commit = { writes, sequence, bytes, isFreeing, mayGrow };
       await noted;
       const stored = await backend.commit(at[0], loaded.version, commit);
       if (stored === 'stored') return decided;
@@ -231,12 +236,17 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
     },
     look: async (sessionId, look, { keeps = false, ...options } = {}) => {
       const at = addressOf(sessionId);
-      const given = { ...options, mayGrow: true, onlyLooks: true };
+      const given = { ...options, onlyLooks: true };
       const decided = await untilDone(() => decideOn(at, look, given));
       if (keeps) keep(at[0], decided);
       return decided.reply;
     },
   };
+}
+
+/** Returns true if a change holds although entries are appended before its commit. */
+function mayGrowUnder({ log }: Tree, room: number): boolean {
+  return !log.isRead && (!log.isUsed || room > 0);
 }
 
 /** @param attempt returns undefined whenever another writer was faster */
@@ -249,7 +259,7 @@ export async function untilDone<Done>(
     if (done !== undefined) return done;
     if (tries >= IMMEDIATE_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
   }
-  throw new Error('other changes were always first');
+  throw new HelixError('unavailable', 'Other changes of the conversation were always first.');
 }
 
 /** Runs work for each key one after the other, even after failures. */

@@ -39,14 +39,17 @@ export function createBackend({ load, writeIf, prefix, keep }: BackendOptions): 
       const [root, files] = [keys('', 'record'), keys('', 'files')];
       const [before = '', sequence = '', changes = ''] = version.split(' ');
       const next = randomBytes(9).toString('base64url');
-      const log = commit.mayGrow ? [] : ['seq', commit.sequence, 'logBytes', commit.logBytes];
+      const log = commit.sequence === undefined ? [] : ['seq', commit.sequence];
       const checks: Check[] = [
         [before, 'HGET', root, 'v'],
         ...(commit.mayGrow ? [] : [[sequence, 'HGET', root, 'seq'] as const]),
         [changes, 'HGET', files, 'changes'],
       ];
       const writes = toCommands(keys, commit.writes);
-      if (leavesRecord(commit, before !== '')) writes.push(['HSET', root, 'v', next, ...log]);
+      if (leavesRecord(commit, before !== '')) {
+        writes.push(['HSET', root, 'v', next, ...log]);
+        if (commit.bytes !== 0) writes.push(['HINCRBY', root, 'logBytes', commit.bytes]);
+      }
       const { isFreeing } = commit;
       try {
         return (await writeIf(checks, writes, { isFreeing, done: next })) ? 'stored' : 'stale';

@@ -126,7 +126,7 @@ function noteSnapshotIn({ change, look, now }: RedisContext): Store['sessions'][
       if (isActive) session.existing.snapshot = { turn, at };
       else delete session.existing.snapshot;
     };
-    await change(sessionId, note, {}, { isFreeing: true, mayGrow: true, wants: [] });
+    await change(sessionId, note, {}, { isFreeing: true, wants: [] });
   };
 }
 
@@ -211,7 +211,7 @@ function changesOf(
         let made = await claimStep(input);
         if (made.reply.kind === 'fencing') {
           // Entries that the other attempt appends meanwhile are withdrawn too.
-          await make(sessionId, fenceOff, { writer: input.writer }, { mayGrow: true });
+          await make(sessionId, fenceOff, { writer: input.writer });
           made = await claimStep(input);
         }
         const { reply, fresh, state } = made;

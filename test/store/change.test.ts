@@ -10,8 +10,8 @@ import { createKeySpace } from '../../store/redis/keys.js';
 const WRITER = { name: 'w:a', token: 1, agentType: 'tester', runId: '*', step: 0 };
 const OPEN = { writer: WRITER, nonce: 'n', now: 1 };
 
-/** Opens a stream that runs `meanwhile` between the first load and the first commit. */
-async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise<void>) {
+/** Opens a stream that runs `meanwhile` between a load and its commit: the first ones only, by default. */
+async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise<void>, times = 1) {
   const atomic = createLocalAtomic(createKeyspace({ now: Date.now }));
   const backend = createBackend({
     ...atomic,
@@ -26,10 +26,10 @@ async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise
     const args = ['*', 'w:a', '1', String(batch), '1', '0', '', '["x"]'];
     return atomic.append(createKeySpace().append('s'), args);
   };
-  let isFirst = true;
+  let left = times;
   const commit: Backend['commit'] = async (...given) => {
-    if (isFirst) await meanwhile(append);
-    isFirst = false;
+    if (left > 0) await meanwhile(append);
+    left -= 1;
     return backend.commit(...given);
   };
   return createChange({ ...backend, commit });
@@ -40,18 +40,41 @@ const note = (tries: number[]) => (session: Session) => {
   session.existing.owner = 'ann';
 };
 
-it.each([
-  ['is decided again', {}, [0, 1]],
-  ['holds where it may grow', { mayGrow: true }, [0]],
-])('a change while the log grows %s, and no entry is lost', async (_what, options, decided) => {
-  const { change, look } = await openStream(async (append) => {
-    await append();
-  });
+const appendOnce = async (append: () => Promise<unknown>): Promise<void> => {
+  await append();
+};
+
+it('a change that reads the end of the log is decided again when that grows, and no entry is lost', async () => {
+  const { change, look } = await openStream(appendOnce);
   const tries: number[] = [];
-  await change('s', note(tries), {}, options);
-  expect(tries).toEqual(decided);
+  await change('s', note(tries), {});
+  expect(tries).toEqual([0, 1]);
   const found = await look('s', ({ tree, record }) => [tree.log.sequence, record?.owner]);
   expect(found).toEqual([1, 'ann']);
+});
+
+it('a change that needs nothing of the log holds when that grows', async () => {
+  const { change, look } = await openStream(appendOnce);
+  let tries = 0;
+  await change('s', ({ existing }) => void (existing.owner = `try ${String((tries += 1))}`), {});
+  const found = await look('s', ({ tree, record }) => [tree.log.sequence, record?.owner]);
+  expect(found).toEqual([1, 'try 1']);
+});
+
+it.each([
+  // The fourth try leaves room for the entries that are appended before its commit.
+  ['adds an entry', () => undefined, 4],
+  ['reads entries too', ({ tree }: Session) => tree.log.after(0, 9), 5],
+])('a change that %s is stored although the log grows each time', async (_what, read, appends) => {
+  const { change, look } = await openStream(appendOnce, 5);
+  const add = (session: Session): void => {
+    read(session);
+    session.tree.log.add('["end"]');
+  };
+  await change('s', add, {});
+  const found = await look('s', ({ tree }) => tree.log.after(0, 9));
+  const writers = found.map(([, writer]) => writer);
+  expect(writers).toEqual([...Array<string>(appends).fill('w:a'), '']);
 });
 
 it('a look waits for no change of its conversation', async () => {

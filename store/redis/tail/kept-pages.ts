@@ -41,7 +41,7 @@ export function createKeptPages({
       if (own.length < LEAST || joined.length * GAIN > own.length) return undefined;
       if (entries.length > LONGEST) return undefined;
       const page = { writer: { runId, name, token }, from, to, entries };
-      return change(sessionId, keepPage, page, { mayGrow: true });
+      return change(sessionId, keepPage, page);
     },
     /** Reads pages after a sequence whose first and last entries are still in the log. */
     read: async (streamId: string, fromSequence: number): Promise<KeptPage[]> => {
