@@ -85,7 +85,7 @@ export function createErasing({ store, workflows, lostSignal, logger }: RunsCore
     deleteSession: async (sessionId, who = {}) => {
       const actor: Actor = typeof who === 'string' ? { by: who } : who;
       const record = await sessions.read(sessionId);
-      await due.note(rootOf(sessionId), CHECK_MS);
+      await due.note(rootOf(sessionId), CHECK_MS, record !== undefined);
       if (record !== undefined && !isTerminal(record.status)) {
         await runs.stop(sessionId, { mode: 'abort', reason: 'deleted', by: actor.by });
         const signalled = workflows.wake(record.runId);

@@ -6,8 +6,8 @@
 export interface Due {
   /** The lists of a fleet, that is, the workers of one namespace and task queue. */
   of: (fleet: string) => Due;
-  /** Puts a session on the urgent list, due in `inMs`. */
-  note: (sessionId: string, inMs: number) => Promise<void>;
+  /** Puts a session on the urgent list, due in `inMs`. `isFreeing`: its change frees the memory of a full store. */
+  note: (sessionId: string, inMs: number, isFreeing?: boolean) => Promise<void>;
   /** Puts a session on the routine list, due in `inMs`, unless it is on it. */
   noteLater: (sessionId: string, inMs: number) => Promise<void>;
   /** Returns true if this holder may sweep a shard for the next `forMs`. */

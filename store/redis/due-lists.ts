@@ -7,8 +7,12 @@ import { untilWritten, type Check, type Write } from './write-if.js';
 export function createDueLists(context: RedisContext, fleet = ''): Due {
   const { redis, keys, writeIf, now } = context;
   const listsOf = (sessionId: string) => keys.due(fleet, dueShardOf(sessionId));
-  const lease = async (key: string, holder: string, forMs: number): Promise<boolean> =>
-    (await redis.set(key, holder, 'PX', forMs, 'NX')) === 'OK';
+  const lease = async (key: string, holder: string, forMs: number): Promise<boolean> => {
+    if ((await redis.set(key, holder, 'PX', forMs, 'NX')) === 'OK') return true;
+    // If the clock of Redis was set back, the lease would last longer by as much.
+    if ((await redis.pttl(key)) > forMs) await redis.pexpire(key, forMs);
+    return false;
+  };
 
   /** Takes the oldest due sessions. They become due again at `takenUntil`, in case the taking process dies. */
   const takeFrom = (list: string, takenUntil: number, most: number): Promise<string[]> =>
@@ -22,7 +26,7 @@ export function createDueLists(context: RedisContext, fleet = ''): Due {
 
   return {
     of: (other) => createDueLists(context, other),
-    note: async (sessionId, inMs) => {
+    note: async (sessionId, inMs, isFreeing = false) => {
       const at = now() + inMs;
       const lists = listsOf(sessionId);
       const noted = redis.zadd(lists.urgent, at, sessionId).catch(async (error: unknown) => {
@@ -31,7 +35,7 @@ export function createDueLists(context: RedisContext, fleet = ''): Due {
         const scores = await Promise.all(
           [lists.urgent, lists.routine].map((list) => redis.zscore(list, sessionId)),
         );
-        if (scores.every((score) => score === null)) throw error;
+        if (!isFreeing && scores.every((score) => score === null)) throw error;
         const writes: Write[] = [
           ['ZREM', lists.routine, sessionId],
           ['ZADD', lists.urgent, at, sessionId],

@@ -12,6 +12,7 @@ import { toStoredJson, parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
 import { REWIND } from './documents.js';
 import { toOwner } from './keys.js';
+import type { Write } from './write-if.js';
 
 /** A try fails only if a run or a sub-agent has begun, or files have changed, meanwhile. */
 const MOST_TRIES = 20;
@@ -30,14 +31,17 @@ export async function eraseSession(
   sessionId: string,
   act: Act | undefined,
 ): Promise<void> {
-  const { redis, keys, change, now } = context;
+  const { keys, change, writeIf, now } = context;
   const end = { type: 'stream_end', streamId: sessionId, timestamp: now(), status: 'aborted' };
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
     const rest = act === undefined ? undefined : await readRest(context, sessionId);
     if (rest !== undefined) {
       const list = keys.erasing(rest.owner);
-      await redis.zadd(list, now(), sessionId);
-      await redis.pexpire(list, KEPT_MS);
+      const writes: Write[] = [
+        ['ZADD', list, now(), sessionId],
+        ['PEXPIRE', list, KEPT_MS],
+      ];
+      await writeIf([], writes, { isFreeing: true });
     }
     const input = { message: toStoredJson(end), noted: notedOf(rest, act) };
     const { kind } = await change(sessionId, erase, input, { isFreeing: true });

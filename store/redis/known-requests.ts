@@ -1,18 +1,26 @@
 import type { Requests } from '../contract/requests.js';
 import type { RedisContext } from './context.js';
+import { untilWritten, type Write } from './write-if.js';
 
-export function createRequests({ redis, keys }: Pick<RedisContext, 'redis' | 'keys'>): Requests {
+export function createRequests({
+  redis,
+  keys,
+  writeIf,
+}: Pick<RedisContext, 'redis' | 'keys' | 'writeIf'>): Requests {
   return {
-    claim: async (name, digest, forMs) => {
+    claim: (name, digest, forMs) => {
       const key = keys.request(name);
-      const isNew = (await redis.hsetnx(key, 'digest', digest)) === 1;
-      // If the process died before it set the expiry, the next request sets it.
-      if (isNew || (await redis.pttl(key)) < 0) {
-        await redis.pexpire(key, forMs);
-      }
-      if (isNew) return { kind: 'new' };
-      const [known, reply] = await redis.hmget(key, 'digest', 'reply');
-      return { kind: 'known', digest: known ?? digest, reply: reply ?? undefined };
+      const writes: Write[] = [
+        ['HSET', key, 'digest', digest],
+        ['PEXPIRE', key, forMs],
+      ];
+      return untilWritten(async () => {
+        const [known, reply] = await redis.hmget(key, 'digest', 'reply');
+        if (known != null) return { kind: 'known', digest: known, reply: reply ?? undefined };
+        // A full store still takes answers, stops and erasures, which may have keys.
+        const isNew = await writeIf([['', 'HGET', key, 'digest']], writes, { isFreeing: true });
+        return isNew ? { kind: 'new' } : undefined;
+      });
     },
     renew: async (name, forMs) => {
       await redis.pexpire(keys.request(name), forMs);

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { createIdleRuns } from '../../support/idle-workflows.js';
 import { closeStores, openStores } from '../../support/test-stores.js';
 import { startRedis, type RedisServer } from '../../support/redis-server.js';
 import { drive, newCall, newSessionId, textIn } from '../../support/session-driver.js';
@@ -77,7 +78,8 @@ describe('a Redis that is full', () => {
       ).toMatchObject({ kind: 'discarded' });
       expect(await working.stop()).toMatchObject({ kind: 'ended' });
       expect(await text.end(speaker.runId, 'failed')).toMatchObject({ kind: 'ended' });
-      await api.store.sessions.erase(ended.id);
+      expect(await api.store.requests.claim('key', 'digest', 1_000)).toEqual({ kind: 'new' });
+      expect(await createIdleRuns(api).deleteSession(ended.id)).toMatchObject({ sessions: 1 });
       expect(await api.store.sessions.read(ended.id)).toBeUndefined();
     },
   );
