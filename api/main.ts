@@ -29,7 +29,7 @@ import { readNotify } from '../extensions/notify/settings.js';
 import { startLogging } from '../extensions/observe/logging.js';
 import { loadAgentsFile, loadExtensions } from '../extensions/own-files/index.js';
 import { withTimeout } from '../protocol/time.js';
-import { explainRedis } from '../store/redis/inspect-redis.js';
+import { explainRedis, warnOfRedis } from '../store/redis/inspect-redis.js';
 import { createRedisStores } from '../store/redis/index.js';
 import { createApi } from './create-api.js';
 import { listen } from './listen.js';
@@ -83,9 +83,8 @@ async function main(): Promise<void> {
   void explain().then(({ warning }) => {
     if (warning !== undefined) logger.warn({}, warning);
   });
-  // Redis answers, but its user may lack a permission.
-  void explainRedis(config.REDIS_URL, redisAddress).then((fault) => {
-    if (fault !== undefined) logger.warn({}, fault);
+  void warnOfRedis(redis.settings, (warning) => {
+    logger.warn({}, warning);
   });
   const toMetrics = config.METRICS_PORT === undefined ? createMetricsIfInstalled : createApiMetrics;
   const metrics = toMetrics({

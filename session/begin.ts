@@ -5,7 +5,7 @@ import { type RunProgress, isTerminal } from '../protocol/run.js';
 import { claimFiles } from './files.js';
 import { finish } from './finish.js';
 import type { CustomState, Message, Only, Stored, UserMessage } from './input.js';
-import { accept, isDropped } from './messages.js';
+import { accept, acceptedHash } from './messages.js';
 import { popQueued, pushQueued, queuedBytes, type Queued } from './queue.js';
 import { newRecord } from './record.js';
 import { speakerOf } from './say.js';
@@ -116,7 +116,10 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     if (waiting >= LIMITS.queueEntries || queuedBytes(session) >= LIMITS.queueBytes)
       return { kind: 'queue_full' };
   }
-  if (record === undefined) session.record = newRecord(now);
+  if (record === undefined) {
+    session.record = newRecord(now);
+    dropRest(session);
+  }
   accept(session, fresh);
   const { log } = session.tree;
   const speaker = speakerOf(session, now);
@@ -196,11 +199,10 @@ function freshOf(
   const fresh: Message[] = [];
   let hidden: Message[] = [];
   for (const message of messages) {
-    const accepted = session.messages.get(message.id);
-    const isKnown = accepted !== undefined && !isDropped(session, message.id, accepted);
-    if (isKnown && accepted.hash !== message.hash)
+    const known = acceptedHash(session, message.id);
+    if (known !== undefined && known !== message.hash)
       return { kind: 'conflict', messageId: message.id };
-    if (isKnown) {
+    if (known !== undefined) {
       if (!message.hidden) hidden = [];
     } else if (message.hidden) {
       hidden.push(message);
@@ -222,6 +224,14 @@ function create(session: Session, { agent, owner, tenant = '', nonce, now }: Sto
   Object.assign(record, { agent, owner, tenant, created: now, born: nonce });
   record.sizes.isComplete = true;
   claimFiles(session);
+}
+
+/** Drops what is left of a conversation whose record Redis has lost: it may have belonged to somebody else. */
+function dropRest({ tree, rows, writers, index, content, runs, children, results }: Session): void {
+  if (rows.count === 0 && tree.log.count === 0) return;
+  for (const fields of [writers, index, content, runs, children, results]) fields.drop();
+  rows.trim(0);
+  tree.log.drop();
 }
 
 export function newestRun(session: Session, supersededRunId?: string): Begun {

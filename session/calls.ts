@@ -110,7 +110,7 @@ export type NotStarted = Only<
  * Grants permission to execute a tool. A call that was started before is executed again only if the
  * tool is idempotent and its budget of attempts is not used up. Another tool that can verify is
  * asked first: the attempt owns the call then, and requests permission once more with the answer.
- * Otherwise the call is settled as `tool_outcome_unknown`.
+ * Otherwise the call is settled as `tool_outcome_unknown`, and one whose input is gone as `tool_call_lost`.
  *
  * In this order: the call is settled · the run is the newest and active · stop · fence · kind and
  * state of the call · an approved call was released · idempotence and budget.
@@ -142,12 +142,14 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
   const isSafe = call.isIdempotent === true;
   const isAsked = !isNew && call.isUnsure === true;
   const isRepeat = state === 'started' && isNew;
-  if (isRepeat || (isAsked && input.verified === 'unknown')) {
+  const spec = session.content.get(ofCall('spec', id));
+  if (spec === undefined || isRepeat || (isAsked && input.verified === 'unknown')) {
     const speaker = { ...speakerOf(session, now, step), agentType };
     const isTaken = before > 0 && isNew;
-    const mayRepeat = isRepeat && (isSafe || input.canVerify === true);
+    const mayRepeat = spec !== undefined && isRepeat && (isSafe || input.canVerify === true);
     if (!mayRepeat || (isTaken && writer !== undefined && isExhausted(session, writer, budget))) {
-      settleByCode(session, speaker, call, 'tool_outcome_unknown');
+      const code = state === 'started' ? 'tool_outcome_unknown' : 'tool_call_lost';
+      settleByCode(session, speaker, call, code);
       // The lost attempt may still be alive and must not write.
       session.dropWriter(name);
       restIfWaiting(session, now);
@@ -183,7 +185,7 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
     ...(isShownAbove && { shownIn: session.tree.conversation.existing.run.committed }),
     ...(requester !== undefined && { requester }),
     ...(call.hook !== undefined && { hook: call.hook }),
-    call: new Json(session.content.get(ofCall('spec', id)) ?? '{}'),
+    call: new Json(spec),
     ...(decision && { decision: new Json<Decision>(decision) }),
     ...(approver && { approver: new Json<KnownPerson>(approver) }),
   };

@@ -4,14 +4,14 @@ import type { Accepted } from './record.js';
 import { type Session } from './tree.js';
 
 /** Returns true for a message that a rewind dropped; its id is free. */
-export function isDropped(session: Session, id: string, { row }: Accepted): boolean {
-  if (row === undefined) return false;
+function isDropped(session: Session, id: string, { row }: Accepted): boolean {
+  if (row === undefined || session.existing.rewound !== true) return false;
   const text = session.rows.at(row);
   return text === undefined || headOf(text).id !== id;
 }
 
 export function acceptedHash(session: Session, id: string): string | undefined {
-  const accepted = session.messages.get(id);
+  const accepted = session.record && session.messages.get(id);
   return accepted === undefined || isDropped(session, id, accepted) ? undefined : accepted.hash;
 }
 

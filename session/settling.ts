@@ -11,8 +11,15 @@ export const SETTLED_TEXTS = {
   client_tool_abandoned: 'The user continued without answering this call.',
   tool_outcome_unknown:
     'The tool had started when its worker was lost or stopped; whether it took effect is not known.',
+  tool_call_lost: 'The input of this call is no longer there, so it was not carried out.',
 };
 export type SettlingCode = keyof typeof SETTLED_TEXTS;
+
+/** Outcome of a call whose stored result is gone. */
+export const RESULT_LOST = {
+  error: 'The result of this call is no longer there.',
+  errorCode: 'tool_result_lost',
+};
 /** Added for a tool that waited for its webhook. */
 const PARTIAL_TEXT = 'The tool had done its part, and was waiting for an answer from elsewhere.';
 
@@ -126,6 +133,7 @@ const END_OF_WAIT: Record<SettlingCode, WaitEnd> = {
   run_failed: 'lost',
   client_tool_abandoned: 'abandoned',
   tool_outcome_unknown: 'lost',
+  tool_call_lost: 'lost',
 };
 
 export function tellWaitEnd(
@@ -163,8 +171,10 @@ export function closeCalls(session: Session, speaker: Speaker, code: SettlingCod
 export function addResults(session: Session): void {
   const { conversation } = session.tree;
   for (const call of session.openCalls()) {
-    const { id, asked, hook } = call;
-    const row = session.content.get(ofCall('row', id)) ?? 'null';
+    const { id, name, asked, hook } = call;
+    const row =
+      session.content.get(ofCall('row', id)) ??
+      JSON.stringify({ role: 'tool', toolCallId: id, toolName: name, ...RESULT_LOST });
     const at = session.rows.push(row);
     countStored(session, row);
     const past: Past = {

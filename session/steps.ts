@@ -99,8 +99,8 @@ const SHORT = 100;
  * notes and steering messages into the transcript.
  *
  * In this order: the step is committed (its outcome) · the store is older than what the run has seen · the run is
- * active and the newest · stop · fence · this is the next step · all calls of the step before are settled · budget of
- * lost attempts.
+ * active and the newest · stop · fence · this is the next step, and neither its writer nor the transcript is lost · all
+ * calls of the step before are settled · budget of lost attempts.
  *
  * @returns `fencing`: the attempt before has written much and may still append; see `fenceOff`
  */
@@ -122,7 +122,9 @@ export function claim(
   const writer = session.writer(name);
   const before = writer?.token ?? 0;
   if (before > token) return lost(session, 'fenced');
-  if (run.committed !== step - 1) return lost(session, 'rewound');
+  const isLost = writer === undefined && run.claimed === step;
+  if (run.committed !== step - 1 || isLost || session.rows.count <= record.turn.row)
+    return lost(session, 'rewound');
   // A sub-agent continues together with the others once the conversation is no longer paused.
   const isPaused = !session.isConversation && conversation.existing.stream === 'paused';
   if (isPaused || session.openCalls().some(({ state }) => state !== 'settled'))

@@ -12,7 +12,7 @@ import { startWorkerMetrics, type WorkerMetrics } from '../extensions/metrics/wo
 import { readNotify } from '../extensions/notify/settings.js';
 import { loadExtensions } from '../extensions/own-files/index.js';
 import type { RedisStores } from '../store/redis/index.js';
-import { explainRedis } from '../store/redis/inspect-redis.js';
+import { explainRedis, warnOfRedis } from '../store/redis/inspect-redis.js';
 import { createAgentWorker, type AgentWorkerOptions } from './create-worker.js';
 
 export interface WorkerProcess {
@@ -104,10 +104,8 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     (withinMs) => explainRedis(config.REDIS_URL, redisAddress, withinMs),
     serverMs,
   );
-  for (const warning of (await redis.settings()).warnings) logger.warn(warning);
-  // Redis answers, but its user may lack a permission.
-  void explainRedis(config.REDIS_URL, redisAddress).then((fault) => {
-    if (fault !== undefined) logger.warn({}, fault);
+  void warnOfRedis(redis.settings, (warning) => {
+    logger.warn({}, warning);
   });
   const { namespace } = temporal;
   const { TASK_QUEUE: taskQueue } = config;

@@ -61,7 +61,7 @@ return { at, redis.call('HGET', KEYS[2], 'changes'), redis.call('TIME'), replies
  *
  * In this order: the batch was stored before (its first reply) · the record has a newer layout · the store is older
  * than `known` · the run is over or superseded · another attempt owns the writer · a batch is missing before this one ·
- * the stream is paused.
+ * the stream is paused · the log with the earlier batches is gone.
  *
  * @returns 1, the sequence, 1 if a stop was requested · 2 fenced · 3 superseded · 4 paused · 5 rewound · 6 newer
  */
@@ -81,6 +81,10 @@ if run ~= '*' and active ~= run then return { 3 } end
 if owner[1] ~= token then return { 2 } end
 if last ~= batch - 1 then return { 5 } end
 if run == '*' and paused == '1' then return { 4 } end
+local function add(id, fields)
+  if last > 0 then return redis.pcall('XADD', KEYS[4], 'NOMKSTREAM', id .. '-0', unpack(fields)) end
+  return redis.pcall('XADD', KEYS[4], id .. '-0', unpack(fields))
+end
 local at, bytes, name, entries = before, tonumber(log[2] or '0'), cjson.encode(writer), {}
 for place = 8, #ARGV do
   local message = ARGV[place]
@@ -89,14 +93,15 @@ for place = 8, #ARGV do
   local id = string.format('%.0f', at)
   local fields = { writer, message }
   if string.byte(message) ~= 91 then fields = { 'w', writer, 'c', message } end
-  local added = redis.pcall('XADD', KEYS[4], id .. '-0', unpack(fields))
+  local added = add(id, fields)
+  if not added then return { 5 } end
   while type(added) == 'table' and added.err and string.find(added.err, 'equal or smaller', 1, true) do
     local newest = redis.call('XREVRANGE', KEYS[4], '+', '-', 'COUNT', 1)[1]
     local top = newest and tonumber(string.match(newest[1], '^%d+')) or 0
     at = math.max(top + 1, at + at - before + 1)
     if #entries == 0 then before = at - 1 end
     id = string.format('%.0f', at)
-    added = redis.pcall('XADD', KEYS[4], id .. '-0', unpack(fields))
+    added = add(id, fields)
   end
   if type(added) == 'table' and added.err then return added end
   entries[#entries + 1] = '[' .. id .. ',' .. name .. ',' .. message .. ']'

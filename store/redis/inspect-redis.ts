@@ -43,18 +43,20 @@ function readServers(redis: RedisConnection): Promise<ServerInfo[]> {
 
 export interface RedisSettings {
   version: string;
-  /** Sentences for the log about settings that may lose data. */
+  /** Sentences for the log about settings that may lose data, and rights that the user lacks. */
   warnings: string[];
 }
 
 /**
  * Reads the settings on which durability depends from every master (`noeviction`, an append-only file), and checks that
- * its conversations have this layout.
+ * its conversations have this layout and that its user has all rights.
  */
 export async function readRedisSettings(
   redis: RedisConnection,
   context: RedisContext,
 ): Promise<RedisSettings> {
+  const refusal = await findRefusal(context);
+  if (refusal !== undefined) return { version: '', warnings: [`${refusal} ${RIGHTS_FIX}`] };
   const found = await readServers(redis);
   return {
     version: [...new Set(found.map(({ version }) => version))].join(', '),
@@ -77,7 +79,8 @@ async function earlierData({ redis, keys }: RedisContext): Promise<string[]> {
 }
 
 /** Returns the problems of a master, with the settings that solve them; `doctor` says more. */
-export function warningsOf({ version, hasAppendOnlyFile, maxmemoryPolicy }: ServerInfo): string[] {
+export function warningsOf(server: ServerInfo): string[] {
+  const { version, hasAppendOnlyFile, maxmemoryPolicy, evictedKeys } = server;
   const warnings: string[] = [];
   if (!hasAppendOnlyFile) {
     warnings.push(
@@ -87,6 +90,11 @@ export function warningsOf({ version, hasAppendOnlyFile, maxmemoryPolicy }: Serv
   if (maxmemoryPolicy !== 'noeviction') {
     warnings.push(
       `Redis evicts keys when it is full (maxmemory-policy ${maxmemoryPolicy}): conversations get lost. Set maxmemory-policy noeviction.`,
+    );
+  }
+  if (evictedKeys > 0) {
+    warnings.push(
+      `Redis has evicted ${String(evictedKeys)} keys since it started: conversations that had them are damaged.`,
     );
   }
   if (Number.parseInt(version, 10) < 7) {
@@ -115,7 +123,11 @@ export async function inspectRedis(url: string, withinMs = 5_000): Promise<Redis
   try {
     await connect(redis, withinMs);
     const servers = await callRedis(readServers(redis));
-    return { servers, clock: await readClock(redis), refusal: await findRefusal(redis) };
+    return {
+      servers,
+      clock: await readClock(redis),
+      refusal: await findRefusal(createContext(redis)),
+    };
   } finally {
     closeClient(redis);
   }
@@ -143,14 +155,23 @@ async function readClock(redis: RedisConnection): Promise<ClockReading> {
 }
 
 /** Reads a session that does not exist, because that checks the rights of all commands first. */
-async function findRefusal(redis: RedisConnection): Promise<string | undefined> {
+async function findRefusal({ look }: Pick<RedisContext, 'look'>): Promise<string | undefined> {
   try {
-    await createContext(redis).look('doctor', () => undefined);
+    await look('doctor', () => undefined);
     return undefined;
   } catch (error) {
     if (HelixError.isInstance(error) && error.code === 'unavailable') return error.message;
     throw error;
   }
+}
+
+/** Logs what is wrong with a Redis that answers. Never throws. */
+export async function warnOfRedis(
+  settings: () => Promise<RedisSettings>,
+  warn: (warning: string) => void,
+): Promise<void> {
+  const found = await settings().catch((error: unknown) => ({ warnings: [toReason(error)] }));
+  found.warnings.forEach(warn);
 }
 
 /** A problem that keeps a process from using Redis, and its fix, which names the setting. */

@@ -2,6 +2,7 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantRow, Row, ToolRow } from '../../protocol/rows.js';
 import type { SessionRecord as StoredRecord } from '../../session/record.js';
+import { RESULT_LOST } from '../../session/settling.js';
 import type { OpenCall } from '../contract/call-record.js';
 import type { ReadMeter } from '../contract/log.js';
 import { parseRow, toStoredJson } from '../record/stored-json.js';
@@ -74,11 +75,6 @@ export async function resolveRows(
   return rows.map((row) => restored(row, OF_ROW, found, row.role === 'tool'));
 }
 
-const LOST = {
-  error: 'The result of this call is no longer there.',
-  errorCode: 'tool_result_lost',
-};
-
 /** A field that may be stored separately, and the field that refers to it. */
 interface Reference {
   value: string;
@@ -109,7 +105,7 @@ function restored<Of extends object>(
   if (reference === undefined || id === undefined) return of;
   const { [reference.ref]: _ref, ...rest } = of as Record<string, unknown>;
   if (found.has(id)) rest[reference.value] = found.get(id);
-  else if (mustBeThere) Object.assign(rest, LOST);
+  else if (mustBeThere) Object.assign(rest, RESULT_LOST);
   return rest as Of;
 }
 

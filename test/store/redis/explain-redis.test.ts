@@ -61,9 +61,10 @@ describe('what a process says of its Redis at the start', () => {
     };
     expect(warningsOf(well)).toEqual([]);
     const faulty = { version: '6.2.1', hasAppendOnlyFile: false, maxmemoryPolicy: 'allkeys-lru' };
-    expect(warningsOf({ ...well, ...faulty })).toEqual([
+    expect(warningsOf({ ...well, ...faulty, evictedKeys: 3 })).toEqual([
       expect.stringContaining('Set appendonly yes.'),
       expect.stringMatching(/maxmemory-policy allkeys-lru.*Set maxmemory-policy noeviction\.$/),
+      expect.stringContaining('has evicted 3 keys'),
       expect.stringContaining('Upgrade it to 7.0'),
     ]);
   });
