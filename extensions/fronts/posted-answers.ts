@@ -1,5 +1,6 @@
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import { formatApprovalId } from '../../protocol/ids.js';
+import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionCalls } from '../../store/contract/sessions.js';
@@ -102,8 +103,9 @@ export function readShownInputs(calls: unknown): [id: string, input: unknown][] 
   );
 }
 
-/** A result that is JSON is that value, any other one its text. Pure. */
+/** A result that is JSON of a size and depth that answers may have is that value, any other one its text. Pure. */
 export function parseOutput(text: string): unknown {
+  if (text.length > LIMITS.answerBytes || isDeeperThan(LIMITS.jsonDepth, text)) return text;
   try {
     return JSON.parse(text);
   } catch {
@@ -117,6 +119,26 @@ export function readDecision(value: unknown): Decided | undefined {
   const { approved, reason } = value as { approved?: unknown; reason?: unknown };
   if (typeof approved !== 'boolean') return undefined;
   return { approved, ...(typeof reason === 'string' && { reason }) };
+}
+
+/**
+ * Converts user messages of a client's copy. A refused message stays in the copy, where it must not keep
+ * later ones back, so only a fault of the last one is thrown. Pure.
+ *
+ * @throws HelixError
+ */
+export function convertEach<Message>(
+  messages: readonly Message[],
+  convert: (message: Message, at: number) => PostedMessage,
+): PostedMessage[] {
+  return messages.flatMap((message, at) => {
+    try {
+      return convert(message, at);
+    } catch (error) {
+      if (at === messages.length - 1 || !HelixError.isInstance(error)) throw error;
+      return [];
+    }
+  });
 }
 
 const MEDIA_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}$/;

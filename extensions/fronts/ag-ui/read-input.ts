@@ -5,6 +5,7 @@ import { parseApprovalId } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { AgUiInput, AgUiMessage } from './protocol.js';
 import {
+  convertEach,
   readDecision,
   readShownInputs,
   toDataUrl,
@@ -59,7 +60,8 @@ export function readInput({ messages, resume }: AgUiInput): Added {
   const newest = added.filter(({ role }) => role === 'user');
   const reply = messages.findLast(({ role }) => role === 'assistant');
   const inputs = new Map(readShownInputs(reply?.toolCalls));
-  return { results, decisions, inputs, newest: newest.map(toPosted), ...(fault && { fault }) };
+  const posted = convertEach(newest, toPosted);
+  return { results, decisions, inputs, newest: posted, ...(fault && { fault }) };
 }
 
 function toText({ content }: AgUiMessage): string {

@@ -6,6 +6,7 @@ import { isSessionId, COMMON_METADATA_KEYS } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
 import {
+  convertEach,
   parseOutput,
   readDecision,
   readShownInputs,
@@ -163,7 +164,7 @@ export function toPostedMessages({
   messagePrefix,
 }: Pick<Conversation, 'newest' | 'before' | 'isNew' | 'messagePrefix'>): PostedMessage[] {
   // Numbered from the end, so that one more message at the end changes all ids.
-  const posted = newest.map((message, index): PostedMessage => ({
+  const posted = convertEach(newest, (message, index) => ({
     id: `${messagePrefix}-${String(newest.length - 1 - index)}`,
     role: 'user',
     parts: toParts(message),

@@ -38,6 +38,12 @@ describe('messages of a completion', () => {
     expect(post([user('a'), user('b')]).map(({ id }) => id)).toEqual(['p-1', 'p-0']);
   });
 
+  it('a refused one keeps no later one back', () => {
+    const odd: CompletionMessage = { role: 'user', content: [{ type: 'hologram' }] };
+    expect(post([odd, user('b')])).toMatchObject([{ id: 'p-0' }]);
+    expect(() => post([user('b'), odd])).toThrow('"hologram" is not taken');
+  });
+
   it('of a long history the newest characters are quoted', () => {
     const most = LIMITS.userMessageBytes / 8;
     const long = `start${'x'.repeat(most)}end`;

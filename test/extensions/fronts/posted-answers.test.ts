@@ -5,6 +5,7 @@ import {
   readEarlierSession,
 } from '../../../extensions/fronts/openai/conversation.js';
 import type { CompletionMessage } from '../../../extensions/fronts/openai/protocol.js';
+import { LIMITS } from '../../../protocol/limits.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
 
 /** A session that waits for an approval and for a client tool. */
@@ -77,6 +78,15 @@ describe('answers of another protocol', () => {
       { state: 'output-available', output: { approved: false, reason: 'no' } },
     ]);
     expect(post({ c: 'Berlin' })).toMatchObject([{ output: 'Berlin' }]);
+  });
+
+  it.each([
+    ['deep', '['.repeat(10_000) + ']'.repeat(10_000)],
+    ['long', `[${'0,'.repeat(LIMITS.answerBytes / 2)}0]`],
+  ])('what is too %s to be an answer is not parsed', (_, text) => {
+    expect(post({ c: text })).toMatchObject([{ output: text }]);
+    const calls = [{ id: 'c', function: { arguments: text } }];
+    expect(readShownInputs(calls)).toEqual([['c', text]]);
   });
 });
 

@@ -25,6 +25,12 @@ describe('what a client of AG-UI adds', () => {
     expect(newestOf(u1, message('r1', 'reasoning'))).toEqual([]);
   });
 
+  it('a refused message keeps no later one back', () => {
+    const odd = message('u1', 'user', { content: [{ type: 'hologram' }] });
+    expect(newestOf(odd, message('u2', 'user'))).toEqual(['u2']);
+    expect(() => newestOf(message('u2', 'user'), odd)).toThrow('"hologram" is not taken');
+  });
+
   it('a decision names the interrupt that it answers', () => {
     const entry = { interruptId: 's:1-a::c1', status: 'resolved', payload: { approved: true } };
     const { decisions } = readInput({
