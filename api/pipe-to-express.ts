@@ -53,6 +53,10 @@ export async function pipeToExpress(
   response: Response,
   options: PipeOptions = {},
 ): Promise<void> {
+  if (typeof reply !== 'function' && (response.destroyed || response.req.method === 'HEAD')) {
+    // A body that nobody reads would follow its log on.
+    await reply.body?.cancel();
+  }
   if (response.destroyed) return;
   if (typeof reply === 'function') {
     const headers = createSSEHeaders({ ...UNCOMPRESSED, ...options.headers });

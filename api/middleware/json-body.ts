@@ -40,7 +40,7 @@ function refuseUnread(request: Request): void {
   }
   const type = request.get('content-type') ?? '';
   const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type)?.[1] ?? 'utf-8';
-  if (charset.toLowerCase() !== 'utf-8') {
+  if (!/^utf-?8$/i.test(charset)) {
     throw unsupported('The request body must be UTF-8.');
   }
 }

@@ -30,12 +30,11 @@ function inChosenTenant(route: Route): Route {
   return { ...route, headers: [...(route.headers ?? []), 'tenant'], refusals: [...refusals] };
 }
 
-/** Returns true for acts of operators and for erasures. */
+/** Returns true for acts of operators, for erasures, and for runs that programs start. */
 function isAct({ method, path }: Route): boolean {
   const isErasure = method === 'delete' && !path.endsWith('/queue');
-  return (
-    isErasure || (method === 'post' && path.startsWith(OPERATORS) && !path.includes('/codec/'))
-  );
+  const isOperators = path.startsWith(OPERATORS) && !path.includes('/codec/');
+  return isErasure || (method === 'post' && (isOperators || path === '/api/agent/start'));
 }
 
 const METRICS = '/metrics';

@@ -52,12 +52,12 @@ export function createRunList(temporal: RunsHost['temporal']): RunList {
   const { client, taskQueue } = temporal;
   const { namespace } = client.options;
 
-  async function ask<T>(filter: RunFilter, request: () => Promise<T>): Promise<T> {
+  async function ask<T>(filter: RunFilter, request: () => Promise<T>, cursor = ''): Promise<T> {
     try {
       return await withinDeadline(client.connection, request, LIST_MS);
     } catch (error) {
       if (!isRefusedForGood(error)) throw error;
-      if (filter.query === undefined) throw unlisted(error);
+      if (filter.query === undefined) throw cursor === '' ? unlisted(error) : ofOtherList(error);
       const { details } = error as { details?: unknown };
       const detail = typeof details === 'string' ? { reason: details.slice(0, 500) } : undefined;
       throw new HelixError('invalid_query', 'Temporal does not understand this filter.', {
@@ -70,20 +70,13 @@ export function createRunList(temporal: RunsHost['temporal']): RunList {
   return {
     list: async (filter, { limit, cursor = '' }) => {
       const query = toRunQuery(taskQueue, filter);
-      const { executions, nextPageToken } = await ask(filter, () =>
-        client.workflowService.listWorkflowExecutions({
-          namespace,
-          query,
-          pageSize: limit,
-          nextPageToken: Buffer.from(cursor, 'base64url'),
-        }),
-      );
+      const nextPageToken = Buffer.from(cursor, 'base64url');
+      const page = { namespace, query, pageSize: limit, nextPageToken };
+      const list = () => client.workflowService.listWorkflowExecutions(page);
+      const { executions, nextPageToken: next } = await ask(filter, list, cursor);
       const runs = executions.flatMap((execution) => toListed(execution, filter.tenant));
-      const isLast = nextPageToken.length === 0;
-      return {
-        runs,
-        ...(!isLast && { cursor: Buffer.from(nextPageToken).toString('base64url') }),
-      };
+      const isLast = next.length === 0;
+      return { runs, ...(!isLast && { cursor: Buffer.from(next).toString('base64url') }) };
     },
     count: async (filter) => {
       const query = toRunQuery(taskQueue, filter);
@@ -250,6 +243,10 @@ function parsePlace(cursor: string): z.infer<typeof Place> {
   try {
     return Place.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch (error) {
-    throw new HelixError('validation_error', 'The cursor is of another list.', { cause: error });
+    throw ofOtherList(error);
   }
+}
+
+function ofOtherList(cause: unknown): HelixError {
+  return new HelixError('validation_error', 'The cursor is of another list.', { cause });
 }

@@ -250,7 +250,7 @@ describe('unusual input', () => {
   });
 
   it('a post may have JSON as text/plain, as the workflow transport sends it', async () => {
-    const type = { 'content-type': 'text/plain;charset=UTF-8' };
+    const type = { 'content-type': 'text/plain;charset=UTF8' };
     const response = await api.post('/api/chat/two', { messages: hello }, type);
     expect(response.status).toBe(200);
     await response.text();

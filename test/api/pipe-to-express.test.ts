@@ -190,6 +190,27 @@ describe('pipeToExpress', () => {
     expect(await settled).toBeUndefined();
   });
 
+  it.each([
+    ['a HEAD', 'HEAD'],
+    ['a client that has left', 'GET'],
+  ])('%s leaves no body that nobody reads', async (_, method) => {
+    const reader = new AbortController();
+    const app = express();
+    const isCancelled = new Promise((resolve) => {
+      app.get('/', async (_request, response) => {
+        if (method === 'GET') {
+          reader.abort();
+          await once(response, 'close');
+        }
+        const body = new ReadableStream<Uint8Array>({ cancel: resolve });
+        await pipeToExpress(new Response(body), response);
+      });
+    });
+    const { port } = await listen(createServer(app));
+    await read(port, { method, signal: reader.signal }).catch(() => undefined);
+    await isCancelled;
+  });
+
   it('comments keep a silent stream open', async () => {
     const { port } = await startPipe(
       async function* (signal) {

@@ -132,9 +132,14 @@ describe('helix-temporal run', () => {
 
   it('an act with --idempotency-key is done once', async () => {
     const runId = await say([call('c1', 'echo', { value: 2 }), { say: 'the end' }]);
-    const args = ['run', 'fork', runId, '--step', '1', '--idempotency-key', 'once'];
-    const first = await read<OperatorForkReply>(...args);
-    expect(await read<OperatorForkReply>(...args)).toEqual(first);
+    for (const act of [
+      ['run', 'fork', runId, '--step', '1'],
+      ['agent', 'start', 'lab', 'hello'],
+    ]) {
+      const args = [...act, '--idempotency-key', 'once'];
+      const first = await read<OperatorForkReply>(...args);
+      expect(await read<OperatorForkReply>(...args)).toEqual(first);
+    }
   });
 
   it('run show prints steps and calls, follows a run to its end, and ends at once on Ctrl-C', async () => {

@@ -77,6 +77,22 @@ it('runs without search attributes are not listed', () => {
   }
 });
 
+it('a page that Temporal cannot find is of another list, unlike a list that it refuses', async () => {
+  const refuse = () =>
+    Promise.reject(Object.assign(new Error('bad token'), { code: 3, details: '' }));
+  const client = {
+    workflowService: { listWorkflowExecutions: refuse },
+    connection: { withDeadline: (_: unknown, work: () => Promise<unknown>) => work() },
+    options: { namespace: 'default' },
+  };
+  const temporal = { client: client as unknown as Client, taskQueue: 'q', searchAttributes: true };
+  const { list } = createRunList(temporal);
+  await expect(list({}, { limit: 1, cursor: 'x' })).rejects.toMatchObject({
+    code: 'validation_error',
+  });
+  await expect(list({}, { limit: 1 })).rejects.toMatchObject({ code: 'unavailable' });
+});
+
 it('Temporal is asked only for runs of the tenant, for each list and each group', async () => {
   const asked: string[] = [];
   const ask = async ({ query }: { query: string }) => {
