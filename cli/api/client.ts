@@ -21,7 +21,7 @@ export interface ApiClient {
   get: <T>(path: string, options?: Pick<CallOptions, 'query' | 'signal'>) => Promise<T>;
   post: <T>(path: string, body?: object) => Promise<T>;
   delete: <T>(path: string, options?: Pick<CallOptions, 'query'>) => Promise<T>;
-  /** Yields the lines of a download as they arrive, without a time limit. */
+  /** Yields the lines of a download as they arrive. */
   lines: (path: string, options?: Pick<CallOptions, 'query'>) => AsyncGenerator<string, void>;
 }
 
@@ -61,6 +61,9 @@ export function createApiClient(options: ClientOptions): ApiClient {
       setHeader(sent, 'idempotency-key', call.key, '--idempotency-key');
     }
     if (body !== undefined) sent.set('content-type', 'application/json');
+    // The limit ends with the headers: a long reply may take its time.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new DOMException('', 'TimeoutError')), REPLY_MS);
     try {
       return await fetch(address, {
         method,
@@ -68,10 +71,12 @@ export function createApiClient(options: ClientOptions): ApiClient {
         body: body === undefined ? null : JSON.stringify(body),
         // A redirect leads to a sign-in page, which must not get the token.
         redirect: 'manual',
-        signal: signal ?? AbortSignal.timeout(REPLY_MS),
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
       });
     } catch (error) {
       throw signal?.aborted === true ? error : toUnreachable(url, error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
@@ -97,14 +102,16 @@ export function createApiClient(options: ClientOptions): ApiClient {
       // The server has exited in the middle of the body, or the reply took too long.
       throw call?.signal?.aborted === true ? error : toUnreachable(url, error);
     });
-    if (text === '') return {} as T;
-    try {
-      return JSON.parse(text) as T;
-    } catch {
-      const message = `${url} did not answer with JSON: is it the address of a helix-temporal API?`;
-      throw new CliFailure(message, EXIT.unavailable);
-    }
+    if (response.status === 204) return {} as T;
+    const reply = parseObject(text);
+    if (reply === undefined) throw notTheApi();
+    return reply as T;
   }
+
+  const notTheApi = (): CliFailure => {
+    const message = `${url} did not answer with JSON: is it the address of a helix-temporal API?`;
+    return new CliFailure(message, EXIT.unavailable);
+  };
 
   return {
     url,
@@ -112,7 +119,12 @@ export function createApiClient(options: ClientOptions): ApiClient {
     post: (path, body) => json('POST', path, { body: body ?? {}, key: newKey() }),
     delete: (path, call) => json('DELETE', path, { ...call, key: newKey() }),
     lines: async function* (path, call) {
-      const response = await ask('GET', path, { ...call, signal: new AbortController().signal });
+      const response = await ask('GET', path, call);
+      // A page of a proxy must not pass for an export.
+      if (response.headers.get('content-type')?.includes('ndjson') !== true) {
+        await response.body?.cancel();
+        throw notTheApi();
+      }
       let rest = '';
       try {
         for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
@@ -126,6 +138,17 @@ export function createApiClient(options: ClientOptions): ApiClient {
       if (rest !== '') yield rest;
     },
   };
+}
+
+/** Returns undefined for what no reply of the API is: text, a list, or an object without members. */
+function parseObject(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    return Object.keys(value).length === 0 ? undefined : value;
+  } catch {
+    return undefined;
+  }
 }
 
 /** @throws CliFailure if no header can carry the value */

@@ -8,7 +8,7 @@ import { describeFault, describeRequest } from '../../protocol/operator-clients.
 import { readPages } from '../api/pages.js';
 import { EXIT } from '../failure.js';
 import type { Kind } from '../output/output.js';
-import { shownJsonText } from '../output/shown-text.js';
+import { shownJsonText, shownText } from '../output/shown-text.js';
 import { parseSince, parseText } from '../parse-values.js';
 import { LIMIT, noteMore, type ListOptions, type Work, type ApiCommand } from './api-command.js';
 
@@ -73,7 +73,9 @@ export function addAuditCommands(program: ApiCommand): void {
         async (page) => {
           const query = { ...filter, ...page };
           const { entries, cursor, requests = [] } = await api.get<AuditReply>(PATH, { query });
-          for (const request of requests) cli.terminal.note(describeRequest(request));
+          for (const request of requests) {
+            cli.terminal.note(shownText(describeRequest(request)));
+          }
           return { items: entries, cursor };
         },
         limit,
@@ -111,7 +113,7 @@ export function addAuditCommands(program: ApiCommand): void {
     .act(async ({ api, output }, pseudonym: string) => {
       const path = `${PATH}/names/${encodeURIComponent(pseudonym)}`;
       const opened = await api.post<SealedName>(path);
-      await output.text(opened, () => opened.name);
+      await output.text(opened, () => shownText(opened.name));
     });
 }
 

@@ -1,9 +1,7 @@
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ApiClient } from '../api/client.js';
-import { CliFailure } from '../failure.js';
-import { toolsFor, type McpTool } from './tools.js';
+import { callTool, toolsFor } from './tools.js';
 
 export interface ServeOptions {
   api: ApiClient;
@@ -28,18 +26,4 @@ export async function serveMcp({ api, allowWrites, version }: ServeOptions): Pro
   });
   await server.connect(transport);
   await closed;
-}
-
-/** Returns refusals as results, so that the model can react. */
-async function callTool(api: ApiClient, tool: McpTool, given: unknown): Promise<CallToolResult> {
-  try {
-    return toResult(JSON.stringify(await tool.call(api, given as never)));
-  } catch (error) {
-    if (error instanceof CliFailure) return toResult(error.message, true);
-    throw error;
-  }
-}
-
-function toResult(text: string, isError = false): CallToolResult {
-  return { content: [{ type: 'text', text }], isError };
 }

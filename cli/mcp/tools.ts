@@ -1,5 +1,8 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { LIMITS } from '../../protocol/limits.js';
 import type { ApiClient } from '../api/client.js';
+import { CliFailure } from '../failure.js';
 
 export interface McpTool {
   name: string;
@@ -131,4 +134,25 @@ const WRITES: McpTool[] = [
 /** Returns the read tools, with the write tools if allowed. */
 export function toolsFor({ allowWrites }: { allowWrites: boolean }): readonly McpTool[] {
   return allowWrites ? [...READS, ...WRITES] : READS;
+}
+
+/** Returns refusals and replies that are too large as results, so that the model can react. */
+export async function callTool(
+  api: ApiClient,
+  tool: McpTool,
+  given: unknown,
+): Promise<CallToolResult> {
+  try {
+    const text = JSON.stringify(await tool.call(api, given as never));
+    // Clients close the connection at a message of 10 MB, and there the text is quoted.
+    if (Buffer.byteLength(text) <= LIMITS.mcpMessageBytes) return toResult(text);
+    return toResult('The reply is too large: ask for less, with a limit.', true);
+  } catch (error) {
+    if (error instanceof CliFailure) return toResult(error.message, true);
+    throw error;
+  }
+}
+
+function toResult(text: string, isError = false): CallToolResult {
+  return { content: [{ type: 'text', text }], isError };
 }

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { PassThrough, Readable } from 'node:stream';
-import { createApiClient } from '../../cli/api/client.js';
+import { createApiClient, type ApiClient } from '../../cli/api/client.js';
 import { readPages } from '../../cli/api/pages.js';
 import { confirm, createTerminal } from '../../cli/terminal.js';
 import type { CliFailure } from '../../cli/failure.js';
-import { toolsFor } from '../../cli/mcp/tools.js';
+import { callTool, toolsFor } from '../../cli/mcp/tools.js';
+import { LIMITS } from '../../protocol/limits.js';
 import { parseCall } from '../../cli/commands/approval/calls.js';
 import {
   parseDuration,
@@ -88,9 +89,45 @@ describe('the client of the API', () => {
   });
 
   it('a page instead of JSON is not the API', async () => {
-    const api = await connect((_, response) => response.end('<html>'));
-    const failure = await failureOf(api.get('/x'));
-    expect(failure.message).toContain('is it the address of a helix-temporal API?');
+    for (const page of ['<html>', '', '{}', 'null', '[{"a":1}]']) {
+      const api = await connect((_, response) => response.end(page));
+      for (const asked of [api.get('/x'), api.post('/x'), api.lines('/x').next()]) {
+        const { exitCode, message } = await failureOf(asked);
+        expect(exitCode).toBe(69);
+        expect(message).toContain('is it the address of a helix-temporal API?');
+      }
+    }
+  });
+
+  it('a reply has to begin in time, and may be long then', async () => {
+    jest.useFakeTimers();
+    const send = jest.spyOn(globalThis, 'fetch').mockImplementation((url, init) => {
+      const late = new Promise<Response>((_, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error));
+      });
+      if (url instanceof URL && url.pathname === '/silent') return late;
+      const body = new ReadableStream({
+        start: (controller) => {
+          void late.catch((error: unknown) => controller.error(error));
+          setTimeout(() => {
+            controller.enqueue(new TextEncoder().encode('{"a":1}'));
+            controller.close();
+          }, 60_000);
+        },
+      });
+      return Promise.resolve(new Response(body));
+    });
+    try {
+      const api = createApiClient({ url: 'http://api.test', token: undefined, via: 'cli' });
+      const long = api.get('/long');
+      const silent = failureOf(api.get('/silent'));
+      await jest.advanceTimersByTimeAsync(60_000);
+      expect(await long).toEqual({ a: 1 });
+      expect((await silent).message).toContain('did not answer within 30 s');
+    } finally {
+      send.mockRestore();
+      jest.useRealTimers();
+    }
   });
 
   it('a server that is not there is named, with the setting', async () => {
@@ -133,7 +170,7 @@ describe('the client of the API', () => {
         requests += 1;
         keys.add(headers['idempotency-key']);
         if (requests === 1) response.writeHead(429, { 'retry-after': '1' }).end('{}');
-        else response.end('{}');
+        else response.end('{"a":1}');
       },
       { onWait: () => (waits += 1) },
     );
@@ -155,7 +192,9 @@ describe('the client of the API', () => {
   });
 
   it('the last line of a download counts also without an end', async () => {
-    const api = await connect((_, response) => response.end('{"a":1}\n{"b":2}'));
+    const api = await connect((_, response) => {
+      response.setHeader('content-type', 'application/x-ndjson').end('{"a":1}\n{"b":2}');
+    });
     const lines: string[] = [];
     for await (const line of api.lines('/x')) lines.push(line);
     expect(lines).toEqual(['{"a":1}', '{"b":2}']);
@@ -309,3 +348,15 @@ it('an agent gets tools that change something only where writes are allowed', ()
   expect(tools(false)).toEqual(reads);
   expect(tools(true)).toEqual([...reads, ...writes]);
 });
+
+it.each([LIMITS.mcpMessageBytes / 2, 2 * LIMITS.mcpMessageBytes])(
+  'an agent gets a reply of %d bytes, or a hint that its client would close the connection',
+  async (bytes) => {
+    const [tool] = toolsFor({ allowWrites: false });
+    if (tool === undefined) throw new Error('there is no tool');
+    const api = { get: () => Promise.resolve({ text: 'x'.repeat(bytes) }) };
+    const { content, isError } = await callTool(api as unknown as ApiClient, tool, {});
+    expect(isError).toBe(bytes > LIMITS.mcpMessageBytes);
+    expect(JSON.stringify(content).length < LIMITS.mcpMessageBytes).toBe(true);
+  },
+);
