@@ -177,6 +177,12 @@ export const HEADERS = {
   tenant: 'x-helix-tenant',
 } as const;
 
+/** Makes a random id. Browsers make UUIDs on secure pages only. */
+export function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /**
  * Names of parts with which the runtime reports the progress of a run to a page. A custom event
  * with such a name would be mistaken for one of the runtime.

@@ -1,3 +1,4 @@
+import { randomId } from '../../protocol/ids.js';
 import { ChatRequestError } from './errors.js';
 import type { ChatRequests } from './chat-requests.js';
 import { pause, persist, Retries, type Patience } from './patience.js';
@@ -16,7 +17,7 @@ export function createCallLease(
   patience: Patience,
   wait: typeof pause = pause,
 ): LeaseClientCall {
-  const holder = createHolder();
+  const holder = `page-${randomId()}`;
   return async ({ sessionId, toolCallId, abortSignal }) => {
     const ask = (): Promise<unknown> =>
       requests.lease(sessionId, toolCallId, { holder, forMs: LEASE_MS }, { signal: abortSignal });
@@ -64,12 +65,6 @@ async function renew(
 function readWait({ responseBody }: ChatRequestError): number {
   const { detail } = JSON.parse(responseBody) as { detail?: { forMs?: number } };
   return detail?.forMs ?? LEASE_MS;
-}
-
-/** Makes a random id. Browsers make UUIDs on secure pages only. */
-function createHolder(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
-  return `page-${Array.from(bytes, (byte) => byte.toString(36)).join('')}`;
 }
 
 export interface FailedCall {

@@ -2,6 +2,7 @@ import type { UIMessage } from 'ai';
 import type { FrontendSnapshot, ProblemBody, ConfigReply } from '../../protocol/replies.js';
 import { workflowIdOf, HEADERS } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { withTimeout } from '../../protocol/time.js';
 
 export type Snapshot = FrontendSnapshot<Record<string, unknown>, UIMessage>;
 
@@ -39,26 +40,38 @@ function isProblem(value: unknown): value is ProblemBody {
 
 export type Fetch = typeof globalThis.fetch;
 
-const ANSWER_WITHIN_MS = 10_000;
+const LONGEST_SILENCE_MS = 10_000;
 
 /**
- * Sends a request with a time limit.
+ * Sends a request with a limit on the server's silence; a long answer may take its time on a slow line.
  *
- * @throws TypeError when the server cannot be reached, or does not answer in time
+ * @throws TypeError when the server cannot be reached, or does not answer in time; so does the answer's body
  */
 export async function request(
   send: Fetch,
   url: Parameters<Fetch>[0],
   init: RequestInit = {},
 ): Promise<Response> {
-  const limit = AbortSignal.timeout(ANSWER_WITHIN_MS);
-  const signal = init.signal ? AbortSignal.any([init.signal, limit]) : limit;
-  try {
-    return await send(url, { cache: 'no-store', ...init, signal });
-  } catch (error) {
-    if (!limit.aborted || init.signal?.aborted === true) throw error;
-    throw new TypeError('no answer in time', { cause: error });
-  }
+  const silence = new AbortController();
+  const signal = init.signal ? AbortSignal.any([init.signal, silence.signal]) : silence.signal;
+  const late = (): TypeError => {
+    silence.abort();
+    return new TypeError('no answer in time');
+  };
+  const inTime = <T>(work: Promise<T>): Promise<T> =>
+    withTimeout(LONGEST_SILENCE_MS, work, { late });
+  const response = await inTime(send(url, { cache: 'no-store', ...init, signal }));
+  const reader = response.body?.getReader();
+  if (reader === undefined) return response;
+  const body = new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const { done, value } = await inTime(reader.read());
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+  return new Response(body, response);
 }
 
 /** Returns the server's JSON reply. @throws Refusal, TypeError */

@@ -1,5 +1,5 @@
 import { useCallback, useMemo } from 'react';
-import { isSessionId } from '../../protocol/ids.js';
+import { isSessionId, randomId } from '../../protocol/ids.js';
 import { goTo, useAddress } from './address.js';
 
 export interface Places {
@@ -21,7 +21,7 @@ export interface Place {
 /** Reads the query of the address. Adds a session id to one without, so that a reload finds it. */
 function readSearch(): string {
   if (!new URLSearchParams(location.search).has('session')) {
-    const sessionId = crypto.randomUUID();
+    const sessionId = randomId();
     const agent = readAgent(location.search);
     // The history entry's state survives a reload.
     history.replaceState(sessionId, '', placeSearch({ sessionId, agent }));
@@ -40,7 +40,7 @@ export function usePlace(): Places {
     [agent],
   );
   const openNew = useCallback(() => {
-    const made = crypto.randomUUID();
+    const made = randomId();
     goTo(placeSearch({ sessionId: made, agent }), { state: made });
   }, [agent]);
   const nameAgent = useCallback(

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
+import { randomId } from '../../../protocol/ids.js';
 import { actOnEach, isNothingToDo, SUITED } from '../../../protocol/operator-clients.js';
 import type { OperatorRuns } from '../../../protocol/operator.js';
 import type { RunStatus } from '../../../protocol/run.js';
@@ -112,7 +113,7 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
       ready={targets !== undefined && targets.length > 0}
       needsReason={act === 'deny'}
       onConfirm={(reason) => {
-        setConfirmed({ id: crypto.randomUUID(), act, targets: targets ?? [], reason });
+        setConfirmed({ id: randomId(), act, targets: targets ?? [], reason });
         return Promise.resolve();
       }}
       onClose={onClose}
