@@ -57,6 +57,8 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
   let { resumeFromSequence: seenUpTo = Infinity } = options;
   /** The newest turn of each session that this page began or followed. */
   const streamed = new Map<string, { runId: string; turn?: AgentTurn; signal: Signal }>();
+  /** Ids of messages that the server refused; the page shows them still. */
+  const refused = new Set<string>();
 
   return {
     resumeStreamIsReplay: true,
@@ -69,7 +71,8 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
       }
       await makeReady(requests, messages);
       const { sessionId, signal } = requests;
-      const runId = await (trigger === 'submit-message' ? start : repeat)(requests, messages);
+      const begin = trigger === 'submit-message' ? start : repeat;
+      const runId = await begin(requests, messages, refused);
       // The page may stop the turn before it is followed.
       streamed.set(sessionId, { runId, signal });
       return follow(requests, await findTurn(requests, runId));
@@ -122,18 +125,41 @@ export function createHelixChatTransport(options: HelixChatTransportOptions): He
   }
 }
 
-/** Starts a run for the newest messages and returns its id. */
-async function start(requests: AgentRequests, messages: readonly ChatMessage[]): Promise<string> {
-  return (await requests.start(toUserMessages(messages))).runId;
+/** Refusals of a message that the server would refuse again. */
+const OF_MESSAGE = ['validation_error', 'message_too_large', 'body_too_large'];
+
+/**
+ * Starts a run for the newest messages and returns its id. A message that was refused is passed over, since it
+ * must keep no later one back.
+ */
+async function start(
+  requests: AgentRequests,
+  messages: readonly ChatMessage[],
+  refused: Set<string>,
+): Promise<string> {
+  const sent = toUserMessages(messages).filter(
+    ({ id }, at, all) => at === all.length - 1 || !refused.has(id),
+  );
+  try {
+    return (await requests.start(sent)).runId;
+  } catch (error) {
+    const isOfMessage = error instanceof ChatRequestError && OF_MESSAGE.includes(error.code ?? '');
+    if (isOfMessage) for (const { id } of sent.slice(-1)) refused.add(id);
+    throw error;
+  }
 }
 
 /** Repeats the turn of the newest message; a message that never arrived is sent. */
-async function repeat(requests: AgentRequests, messages: readonly ChatMessage[]): Promise<string> {
+async function repeat(
+  requests: AgentRequests,
+  messages: readonly ChatMessage[],
+  refused: Set<string>,
+): Promise<string> {
   try {
     return (await requests.retry(messages.at(-1)?.id)).runId;
   } catch (error) {
     const isUnknown = error instanceof ChatRequestError && error.statusCode === 404;
-    if (isUnknown) return start(requests, messages);
+    if (isUnknown) return start(requests, messages, refused);
     throw error;
   }
 }
@@ -223,7 +249,7 @@ function toAnswer(part: ToolCallPart): object {
 }
 
 /** Returns the user's messages since the last reply, in the form of `/start`. */
-function toUserMessages(messages: readonly ChatMessage[]): object[] {
+function toUserMessages(messages: readonly ChatMessage[]): { id: string }[] {
   const start = messages.findLastIndex(({ role }) => role !== 'user') + 1;
   return messages.slice(start).map(({ id, parts, metadata }) => ({
     id,

@@ -198,6 +198,20 @@ describe('a chat on the agent server', () => {
     expect(requests.slice(3)).toEqual(sent);
   });
 
+  it('a refused message keeps no later one back', async () => {
+    const { chat, reply } = open();
+    const file = {
+      type: 'file',
+      mediaType: 'image/png',
+      url: 'https://elsewhere.test/a.png',
+    } as const;
+    await chat.sendMessage({ parts: [file] });
+    expect(chat.error).toMatchObject({ code: 'validation_error' });
+    await chat.sendMessage({ text: 'And now?' });
+    expect(chat.error).toBeUndefined();
+    expect(reply()).toContain('And now?');
+  });
+
   it("a chat on the agent server sends the page's own parts", async () => {
     const opened = open();
     const place = { type: 'data-place', id: 'p1', data: { at: [1, null] } } as const;
