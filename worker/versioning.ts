@@ -4,6 +4,7 @@ import { runOfWorkflow } from '../protocol/ids.js';
 import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { sleep } from '../protocol/time.js';
 import { TIMES, type Times } from '../protocol/limits.js';
+import { codeOf, mayPass, quote } from '../runs/temporal-calls.js';
 
 export interface WorkerVersioning {
   deploymentName: string;
@@ -82,7 +83,7 @@ export async function makeCurrent(
     try {
       return await connection.withDeadline(Date.now() + CALL_MS, attempt);
     } catch (error) {
-      if (!mayPass(error)) throw error;
+      if (!isTooEarly(error)) throw error;
       await sleep(AGAIN_MS, signal);
     }
   }
@@ -129,7 +130,7 @@ export function createMoveWaiting(
   const query = [
     `WorkflowType = '${WORKFLOW_TYPE}'`,
     "ExecutionStatus = 'Running'",
-    `TemporalWorkerDeploymentVersion = '${deploymentName}:${buildId}'`,
+    `TemporalWorkerDeploymentVersion = ${quote(`${deploymentName}:${buildId}`)}`,
   ].join(' AND ');
   /** Next wake and pause of each run; the server's list may still show runs that have moved. */
   const woken = new Map<string, { at: number; pauseMs: number }>();
@@ -155,10 +156,9 @@ export function createMoveWaiting(
 }
 
 /**
- * gRPC codes: not found (5) and failed precondition (9) occur until the version has polled, or if
- * another version was faster; deadline (4) and unavailable (14) in an outage.
+ * True for outages, and for gRPC's not found (5) and failed precondition (9), which occur until the
+ * version has polled, or if another version was faster.
  */
-function mayPass(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return code === 4 || code === 5 || code === 9 || code === 14;
+function isTooEarly(error: unknown): boolean {
+  return mayPass(error) || codeOf(error) === 5 || codeOf(error) === 9;
 }

@@ -131,13 +131,17 @@ describe('a wake-up', () => {
   const at: At = { version: 3, sequence: 9, next: { do: 'model', step: 2 } };
   const closed = new WorkflowNotFoundError('it has ended', 'run:s:1-n', undefined);
 
-  /** Wakes a run on a Temporal that fails these messages; returns the sent ones. */
-  async function wakeOn(failing: Record<string, Error>, hint?: { at: At }): Promise<unknown[]> {
-    const sent: unknown[] = [];
+  /** Wakes a run on a Temporal that fails these messages, or never answers; returns the sent ones. */
+  async function wakeOn(
+    failing: Record<string, Error | 'silent'>,
+    hint?: { at: At },
+    sent: unknown[] = [],
+  ): Promise<unknown[]> {
     const send = async (how: string, name: string, content: unknown): Promise<void> => {
       sent.push([how, name, content]);
-      const error = failing[how];
-      if (error !== undefined) throw error;
+      const failure = failing[how];
+      if (failure === 'silent') await new Promise(() => undefined);
+      else if (failure !== undefined) throw failure;
     };
     const handle = {
       signal: (name: string, content: unknown) => send('signal', name, content),
@@ -164,6 +168,20 @@ describe('a wake-up', () => {
       ['signal', 'look', { at }],
     ]);
     await expect(wakeOn({ update: late, signal: late }, { at })).rejects.toBe(late);
+  });
+
+  it('is repeated as a signal while a process that ends still waits, if no worker answers', async () => {
+    jest.useFakeTimers();
+    const sent: unknown[] = [];
+    const woken = wakeOn({ update: 'silent' }, { at }, sent);
+    // An API that ends waits a second.
+    await jest.advanceTimersByTimeAsync(900);
+    jest.useRealTimers();
+    expect(sent).toEqual([
+      ['update', 'look', { at }],
+      ['signal', 'look', { at }],
+    ]);
+    await woken;
   });
 
   it('is not missed by a run that has ended', async () => {
