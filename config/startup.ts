@@ -57,9 +57,22 @@ export function endWithParent(proc: NodeJS.Process): void {
   proc.channel?.unref();
 }
 
+/** systemd, for one, signals a process and also its supervisor, which passes the signal on. */
+const SAME_REQUEST_MS = 1_000;
+
+/** Ends the process at once on a further SIGTERM or SIGINT, unless it is the same request again. */
+export function endOnRepeat(proc: Pick<NodeJS.Process, 'on' | 'exit'>): void {
+  let askedAt: number | undefined;
+  for (const signal of ['SIGTERM', 'SIGINT'])
+    proc.on(signal, () => {
+      askedAt ??= performance.now();
+      if (performance.now() - askedAt > SAME_REQUEST_MS) proc.exit(1);
+    });
+}
+
 /**
  * Calls `close` and ends the process on a signal or an unexpected failure; ends it at once on a
- * second signal, or if closing takes longer than `withinMs`.
+ * repeated signal, or if closing takes longer than `withinMs`.
  */
 export function closeOnSignal(
   proc: NodeJS.Process,
@@ -68,7 +81,7 @@ export function closeOnSignal(
 ): void {
   let isClosing = false;
   const end = (error?: unknown): void => {
-    if (isClosing) proc.exit(1);
+    if (isClosing) return;
     isClosing = true;
     setTimeout(() => proc.exit(1), withinMs).unref();
     close(error).then(
@@ -80,8 +93,10 @@ export function closeOnSignal(
     proc.on(signal, () => {
       end();
     });
+  endOnRepeat(proc);
   for (const fault of ['uncaughtException', 'unhandledRejection']) {
     proc.on(fault, (error: unknown) => {
+      if (isClosing) proc.exit(1);
       end(error ?? new Error(fault));
     });
   }

@@ -2,7 +2,7 @@ import { NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type { AgentRegistry } from '../agents/index.js';
 import { consoleUrlOf, type Config } from '../config/env.js';
 import type { Logger } from '../config/logger.js';
-import { untilReachable, withoutSecrets } from '../config/startup.js';
+import { endOnRepeat, untilReachable, withoutSecrets } from '../config/startup.js';
 import type { TemporalSettings } from '../config/temporal.js';
 import { readPayloadKeys } from '../extensions/codec/settings.js';
 import { explainTemporal, inNamespace } from '../extensions/doctor/index.js';
@@ -40,7 +40,7 @@ export function requireRunning(worker: Pick<Worker, 'getState'> | undefined): vo
  */
 export async function runUntilFault(
   worker: Pick<Worker, 'run' | 'getState' | 'shutdown'>,
-  { proc, logger }: { proc: Pick<NodeJS.Process, 'on'>; logger: Logger },
+  { proc, logger }: { proc: Pick<NodeJS.Process, 'on' | 'exit'>; logger: Logger },
 ): Promise<void> {
   let fault: { error: unknown } | undefined;
   const end = (error: unknown): void => {
@@ -52,6 +52,8 @@ export async function runUntilFault(
     logger.error({ err: error }, 'the worker ends after an unhandled error');
     if (worker.getState() === 'RUNNING') worker.shutdown();
   };
+  // Temporal's runtime handles the first signal only.
+  endOnRepeat(proc);
   proc.on('uncaughtException', end);
   proc.on('unhandledRejection', end);
   await worker.run();

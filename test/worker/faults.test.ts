@@ -4,7 +4,8 @@ import { runUntilFault } from '../../worker/run-main.js';
 
 /** A worker whose run ends when it is shut down. */
 function open(first: 'INITIALIZED' | 'RUNNING') {
-  const proc = new EventEmitter();
+  const codes: number[] = [];
+  const proc = Object.assign(new EventEmitter(), { exit: (code: number) => codes.push(code) });
   let state: 'INITIALIZED' | 'RUNNING' | 'DRAINING' = first;
   const worker = {
     getState: () => state,
@@ -16,7 +17,7 @@ function open(first: 'INITIALIZED' | 'RUNNING') {
     },
   };
   const running = runUntilFault(worker, { proc: proc as never, logger: pino({ level: 'silent' }) });
-  return { proc, worker, running };
+  return { proc, codes, worker, running };
 }
 
 it.each(['uncaughtException', 'unhandledRejection'])(
@@ -34,4 +35,16 @@ it.each(['uncaughtException', 'unhandledRejection'])(
 it('before a worker runs, Node ends its process', () => {
   const { proc } = open('INITIALIZED');
   expect(() => proc.emit('uncaughtException', new Error('early'))).toThrow('early');
+});
+
+it('a worker that is asked again while it hands over its work ends at once, unless it was one request', () => {
+  jest.useFakeTimers();
+  const { proc, codes } = open('RUNNING');
+  proc.emit('SIGTERM');
+  proc.emit('SIGTERM');
+  expect(codes).toEqual([]);
+  jest.advanceTimersByTime(2_000);
+  proc.emit('SIGINT');
+  expect(codes).toEqual([1]);
+  jest.useRealTimers();
 });
