@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { Express } from 'express';
 import { StartupError } from '../config/startup.js';
 import type { Duplex } from 'node:stream';
@@ -6,7 +6,10 @@ import type { ProblemBody } from '../protocol/replies.js';
 
 export interface Listening {
   port: number;
-  /** Stops accepting and closes open connections: readers of a running turn reconnect elsewhere. */
+  /**
+   * Stops accepting, replies to the requests that have arrived, and cuts streams: readers of a
+   * running turn reconnect elsewhere.
+   */
   close: () => Promise<void>;
 }
 
@@ -19,6 +22,8 @@ const IDLE_MS = 65_000;
 const CONNECTIONS = 10_000;
 
 const RETRY_MS = 10;
+/** A closing server has this long for its last replies, ms. */
+const LAST_REPLIES_MS = 1_000;
 
 /**
  * @param waitMs time to wait for a port that is in use
@@ -41,6 +46,11 @@ export async function listen(
   server.maxConnections = CONNECTIONS;
   server.on('checkExpectation', app);
   server.on('clientError', answerMalformedRequest);
+  const open = new Set<ServerResponse>();
+  server.prependListener('request', (_request, response: ServerResponse) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
+  });
   await new Promise<void>((resolve, reject) => {
     server.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE' && Date.now() < giveUpAt) {
@@ -55,7 +65,7 @@ export async function listen(
   const address = server.address();
   return {
     port: typeof address === 'object' && address !== null ? address.port : port,
-    close: () => close(server),
+    close: () => close(server, open),
   };
 }
 
@@ -63,12 +73,19 @@ function toReason(error: NodeJS.ErrnoException): string {
   return error.code === 'EADDRINUSE' ? 'the port is in use' : (error.code ?? error.message);
 }
 
-function close(server: Server): Promise<void> {
+function close(server: Server, open: Iterable<ServerResponse>): Promise<void> {
   return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      server.closeAllConnections();
+    }, LAST_REPLIES_MS);
     server.close(() => {
+      clearTimeout(timer);
       resolve();
     });
-    server.closeAllConnections();
+    for (const response of open) {
+      if (!response.headersSent) response.setHeader('connection', 'close');
+      else if (!response.writableEnded) response.destroy();
+    }
   });
 }
 

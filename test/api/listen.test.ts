@@ -1,5 +1,6 @@
 import express from 'express';
 import { listen } from '../../api/listen.js';
+import { until } from '../support/until.js';
 
 const HOST = '127.0.0.1';
 
@@ -14,4 +15,25 @@ it('a port that is in use is named, and taken once it is free if there is time',
   const second = await waiting;
   atEndOfFile(second.close);
   expect(second.port).toBe(first.port);
+});
+
+it('a server that closes replies to a request that has arrived, and cuts streams', async () => {
+  const app = express();
+  let reply: (() => void) | undefined;
+  app.get('/slow', (_request, response) => {
+    reply = () => response.send('late');
+  });
+  app.get('/stream', (_request, response) => {
+    response.write('begun');
+  });
+  const { port, close } = await listen(app, 0, HOST);
+  const url = `http://${HOST}:${String(port)}`;
+  const stream = await fetch(`${url}/stream`);
+  const slow = fetch(`${url}/slow`);
+  await until('it has arrived', () => reply !== undefined);
+  const closed = close();
+  reply?.();
+  expect(await (await slow).text()).toBe('late');
+  await expect(stream.text()).rejects.toThrow();
+  await closed;
 });
