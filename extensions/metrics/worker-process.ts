@@ -4,6 +4,7 @@ import { createCollectorLines, type CollectorLines } from '../../config/collecto
 import type { Config } from '../../config/env.js';
 import type { Logger } from '../../config/logger.js';
 import { isLoopback } from '../../config/startup.js';
+import { HelixError } from '../../protocol/errors.js';
 import {
   exportMetricsAt,
   exportMetricsTo,
@@ -24,6 +25,9 @@ export interface WorkerMetrics {
   ) => Promise<{ port: number; close: () => Promise<void> }>;
 }
 
+/** Otherwise the SDK's core, which warns of the servers that it calls, prints lines of its own form. */
+const logging = { forward: {}, filter: { core: 'WARN', other: 'ERROR' } } as const;
+
 /** Prepares the metrics: served at a port, sent to a collector, or neither. */
 export async function startWorkerMetrics(config: Config, logger: Logger): Promise<WorkerMetrics> {
   const at = config.WORKER_METRICS_PORT;
@@ -31,23 +35,19 @@ export async function startWorkerMetrics(config: Config, logger: Logger): Promis
     const address = await freeLoopbackAddress();
     const metrics = exportMetricsAt(address);
     return {
-      runtime: { telemetryOptions: { metrics }, logger: createSdkLog(logger) },
+      runtime: { telemetryOptions: { metrics, logging }, logger: createSdkLog(logger) },
       serve: (checks) => serveMetrics(at, address, checks, logger),
     };
   }
   const collector = readMetricsCollector(config);
   if (collector === undefined) {
-    return { runtime: { telemetryOptions: {}, logger: createSdkLog(logger) } };
+    return { runtime: { telemetryOptions: { logging }, logger: createSdkLog(logger) } };
   }
   const { url, everyMs } = collector;
   const lines = createCollectorLines(logger, collector);
   return {
     runtime: {
-      telemetryOptions: {
-        metrics: exportMetricsTo(url, everyMs),
-        // Otherwise the SDK's core prints its own lines about the collector.
-        logging: { forward: {}, filter: { core: 'WARN', other: 'ERROR' } },
-      },
+      telemetryOptions: { metrics: exportMetricsTo(url, everyMs), logging },
       logger: createSdkLog(logger, { lines, quietMs: quietAfter(everyMs) }),
     },
     meter: () => withDots(Runtime.instance().metricMeter),
@@ -98,6 +98,9 @@ const WITHOUT_WORKFLOWS = 'No workflows registered';
 
 const NOT_EXPORTED = 'OTLP metric export failed';
 
+/** During an outage the SDK warns of each retry of each call. */
+const RETRIED = /^gRPC call \w+ retried/;
+
 /** An export that hangs is given up after this long. */
 const EXPORT_MS = 10_000;
 
@@ -126,6 +129,12 @@ export function createSdkLog(
     const { error: err, ...rest } = (meta ?? {}) as Record<string, unknown>;
     if (collector !== undefined && message.startsWith(NOT_EXPORTED)) {
       missed(collector, err);
+      return;
+    }
+    if (RETRIED.test(message)) {
+      const cause = new Error(String(err));
+      const away = new HelixError('unavailable', 'The worker repeats its calls.', { cause });
+      logger.warn({ err: away }, 'Temporal does not answer');
       return;
     }
     logger[level === 'ERROR' ? 'error' : 'warn']({ err, meta: rest }, message);

@@ -1,6 +1,10 @@
 import { createCollectorLines } from '../../../config/collector-lines.js';
 import { parseEnv } from '../../../config/env.js';
-import { createSdkLog, readMetricsCollector } from '../../../extensions/metrics/worker-process.js';
+import {
+  createSdkLog,
+  readMetricsCollector,
+  startWorkerMetrics,
+} from '../../../extensions/metrics/worker-process.js';
 
 const COLLECTOR = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' };
 
@@ -22,6 +26,21 @@ it.each([
 ])('metrics are sent %s', (_where, env, expected) => {
   const { setting, url, everyMs } = readMetricsCollector(parseEnv({ ...COLLECTOR, ...env })) ?? {};
   expect(setting && [setting, url, everyMs]).toEqual(expected);
+});
+
+it.each([
+  ['the repeated calls of an outage', 'gRPC call poll_workflow_task_queue retried 9 times', true],
+  ['other lines', 'Network error while completing activity', false],
+])("lines of the SDK's core have the form of this log: %s", async (_what, message, isOutage) => {
+  const lines: unknown[] = [];
+  const warn = ({ err }: { err?: unknown }, text: string): void => void lines.push([text, err]);
+  const { runtime } = await startWorkerMetrics(parseEnv({}), { warn } as never);
+  expect(runtime.telemetryOptions?.logging).toMatchObject({ forward: {} });
+  runtime.logger?.warn(message, { error: 'Status { code: Unavailable }' });
+  // The log writes an error of this code once a minute.
+  const away = expect.objectContaining({ code: 'unavailable' }) as unknown;
+  const line = isOutage ? ['Temporal does not answer', away] : [message, expect.anything()];
+  expect(lines).toEqual([line]);
 });
 
 function open() {
