@@ -1,13 +1,14 @@
+import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import type { RunInput, RunSummary } from '../protocol/run.js';
 import type { FiringNote, ScheduledRun } from '../protocol/schedules.js';
 import { carryOutRun } from '../workflows/agent-run.js';
 import { startAgent } from './called-runs/workflows.js';
-import { createNotices } from './notify/workflows.js';
+import { createNotices, deliver, notifyEnd, notifyWaiting } from './notify/workflows.js';
 import { carryOutFiring } from './schedules/workflows.js';
+import { agentToolWork } from './temporal-tools/workflows.js';
 
 /** Entry of the workflow bundle, and the functions that your workflows call. */
-export { deliver, notifyEnd, notifyWaiting } from './notify/workflows.js';
-export { agentToolWork } from './temporal-tools/workflows.js';
+export { agentToolWork, deliver, notifyEnd, notifyWaiting };
 export { runAgent, startAgent } from './called-runs/workflows.js';
 export type { CalledAgentRun, RunAgentOptions } from './called-runs/workflows.js';
 export type { CalledRunOptions, CalledRunResult, CalledRunUsage } from '../protocol/activities.js';
@@ -21,3 +22,13 @@ export function agentRun(input: RunInput): Promise<RunSummary> {
 export function agentFiring(scheduled: ScheduledRun): Promise<FiringNote> {
   return carryOutFiring(scheduled, startAgent);
 }
+
+// These may wait for weeks, with people or for a receiver. No record tells them where to begin again,
+// so that of versioned workers the current build replays them, and no former one has to stay.
+const WAITING = [agentFiring, agentToolWork, deliver, notifyEnd, notifyWaiting];
+for (const workflow of WAITING as ((input: never) => Promise<unknown>)[])
+  setWorkflowOptions(() => {
+    const { deploymentName = '' } = workflowInfo().currentDeploymentVersion ?? {};
+    // Temporal refuses the tasks of an unversioned worker that names a behaviour.
+    return deploymentName === '' ? {} : { versioningBehavior: 'AUTO_UPGRADE' };
+  }, workflow);

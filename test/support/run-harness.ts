@@ -32,7 +32,7 @@ export function sharedTemporalAddress(): string {
 }
 
 /** A receiver that wants only events that no test triggers, of either kind of question. */
-const QUIET: Receiver = {
+export const QUIET: Receiver = {
   name: 'hook',
   kind: 'webhook',
   url: 'https://127.0.0.1:9',

@@ -4,12 +4,14 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { NOT_HELD } from '../../activities/lease.js';
 import { createRuleModel, defineAgent } from '../../agents/index.js';
 import type { Extension } from '../../extension.js';
+import { waitWorkflowIdOf } from '../../protocol/ids.js';
 import { TIMES } from '../../protocol/limits.js';
 import { toCachedRuns } from '../../worker/worker-settings.js';
 import { startRedis, type RedisServer } from '../support/redis-server.js';
 import {
   bundlePath,
   createRunHarness,
+  QUIET,
   sharedTemporalAddress,
   type RunHarness,
 } from '../support/run-harness.js';
@@ -18,6 +20,7 @@ import { createTestAgent } from '../support/test-agent.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { leases } from '../../extensions/leases/index.js';
+import { notices } from '../../extensions/notify/index.js';
 import { createAgentPlugin } from '../../extensions/worker.js';
 
 /** The test needs its own Redis, because sweeps touch every session that they find. */
@@ -261,6 +264,7 @@ describe('versioning', () => {
           stores,
           sweep: false,
           times: { ...TIMES, lookAgainMs: 500 },
+          extensions: [notices({ receivers: [QUIET] })],
           versioning: {
             deploymentName,
             buildId,
@@ -297,9 +301,10 @@ describe('versioning', () => {
   };
 
   it.concurrent(
-    'a run that waits moves to the new version, whose workers finish it, and new runs start there',
+    'a run that waits moves to the new version, whose workers finish it and its notices, and new runs start there',
     async () => {
-      const runs = await newRuns();
+      const notify = { calls: ['approval' as const], ends: [] };
+      const runs = await createRunHarness(stores, [agent], undefined, undefined, notify);
       const deployment = runs.taskQueue;
       const stopOld = await startVersion('v1', deployment);
       const id = runs.newSessionId();
@@ -333,6 +338,7 @@ describe('versioning', () => {
       await runs.executor.stop(later.sessionId, { mode: 'abort' });
       await runs.decide(waiting, call, true);
       expect(await runs.result(waiting)).toMatchObject({ status: 'completed' });
+      await runs.client.workflow.getHandle(waitWorkflowIdOf(waiting.runId, 1, 1)).result();
       expect([await versionOf(runs, waiting.runId), await versionOf(runs, fresh.runId)]).toEqual([
         'v2',
         'v2',
