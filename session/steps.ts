@@ -123,8 +123,7 @@ export function claim(
   const before = writer?.token ?? 0;
   if (before > token) return lost(session, 'fenced');
   const isLost = writer === undefined && run.claimed === step;
-  if (run.committed !== step - 1 || isLost || session.rows.count <= record.turn.row)
-    return lost(session, 'rewound');
+  if (run.committed !== step - 1 || isLost || hasLostRows(session)) return lost(session, 'rewound');
   // A sub-agent continues together with the others once the conversation is no longer paused.
   const isPaused = !session.isConversation && conversation.existing.stream === 'paused';
   if (isPaused || session.openCalls().some(({ state }) => state !== 'settled'))
@@ -186,6 +185,11 @@ export function claim(
     ...(mustFinish(outcome) && { mustFinish: true }),
     ...(invalidFinishes !== undefined && { invalidFinishes }),
   };
+}
+
+/** Returns true if Redis has lost the transcript, which holds at least the messages of the turn. */
+function hasLostRows({ rows, existing: { turn } }: Session): boolean {
+  return rows.count <= turn.row;
 }
 
 function addTo(run: Run, usage: RunUsage | undefined): void {
@@ -251,7 +255,7 @@ export type CommitReply =
  *
  * In this order: the step is committed (its outcome) · the store is older than what the writer has seen · the run is
  * the newest and active · a stop, unless this commit answers it · fence: the token owns the writer, and this is the
- * next step.
+ * next step · the transcript is there.
  */
 export function commit(session: Session, input: Stored<Commit>): CommitReply {
   const { runId, name, token, agentType, step } = input.writer;
@@ -264,6 +268,7 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   if (run.stop !== undefined && !input.answersStop) return { kind: 'stopped', stop: run.stop };
   if (session.writer(name)?.token !== token || run.committed !== step - 1)
     return lost(session, 'fenced');
+  if (hasLostRows(session)) return lost(session, 'rewound');
   const reason = run.stop?.reason;
 
   if (input.row !== undefined) pushReply(session, input.row);

@@ -174,7 +174,7 @@ function changesOf(
   const change =
     <Input extends Addressed, Reply extends object>(
       decide: (session: Session, input: Stored<Input>) => Reply,
-      options?: Pick<ChangeOptions, 'isFreeing' | 'mayGrow'>,
+      options?: Pick<ChangeOptions, 'isFreeing'>,
     ) =>
     async (input: Input, noted?: Noted): Promise<Decoded<Reply>> =>
       decoded(await make(sessionOf(input), decide, toStored(input), { ...options, noted }));
@@ -253,7 +253,7 @@ function changesOf(
       extendDeadline: change(extendDeadline),
       lease: change(leaseCall),
       // Other agents of the conversation may be speaking.
-      takeId: change(takeCallId, { mayGrow: true }),
+      takeId: change(takeCallId),
     },
     queue: {
       begin: change(beginQueued),

@@ -53,8 +53,10 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
     const entries = page.map((entry) => toLogEntry(entry, conversationId));
     return {
       entries,
-      // A full Redis refuses transactions, so entries may have arrived since the number was read.
-      sequence: Math.max(toNumber('seq', sequence ?? '0'), entries.at(-1)?.sequence ?? 0),
+      // A full Redis refuses transactions, so entries may have arrived since the number was read. Without a number,
+      // the record is lost.
+      sequence:
+        sequence === null ? 0 : Math.max(toNumber('seq', sequence), entries.at(-1)?.sequence ?? 0),
       server: RUN_ID.exec(info)?.[1] ?? '',
     };
   };

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { startFollower } from '../../support/follower.js';
 import {
   drive,
   newCall,
@@ -30,6 +31,22 @@ describe('a conversation that has lost one of its keys', () => {
     const next = await session.newRun('u2');
     const writer = session.writer(next.runId, 1, 1);
     expect(await session.claim(writer)).toMatchObject({ kind: 'claimed' });
+  });
+
+  it('a reply is not stored without the messages before it', async () => {
+    const session = drive(stores);
+    const { writer } = await session.speaking();
+    await lose(session, 'rows');
+    expect(await session.commit(writer)).toEqual({ kind: 'rewound' });
+  });
+
+  it('who follows a conversation whose record is lost is told so', async () => {
+    const session = drive(stores);
+    const { writer } = await session.speaking();
+    await session.say(writer, 1, 'first');
+    await lose(session, 'root');
+    const { ended } = startFollower(stores.streamManager, session.id, 1);
+    await expect(ended).rejects.toMatchObject({ code: 'rewound' });
   });
 
   it('nothing is written behind a part of a reply that is gone', async () => {
