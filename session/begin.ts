@@ -232,6 +232,7 @@ function dropRest({ tree, rows, writers, index, content, runs, children, results
   for (const fields of [writers, index, content, runs, children, results]) fields.drop();
   rows.trim(0);
   tree.log.drop();
+  tree.write('drop', 'pages', '');
 }
 
 export function newestRun(session: Session, supersededRunId?: string): Begun {

@@ -59,7 +59,10 @@ export interface Source {
   ask: (read: Read) => unknown;
   /** Time by the store's clock, ms since the epoch. */
   now: number;
+  /** End of the stored log. */
   sequence: number;
+  /** New entries are numbered above this sequence. */
+  numberedAbove: number;
   logBytes: number;
   keep: Keep;
 }
@@ -251,7 +254,7 @@ export class Log {
 
   constructor(source: Source) {
     this.source = source;
-    this.end = source.sequence;
+    this.end = source.numberedAbove;
     this.bytes = source.logBytes;
   }
 
@@ -263,6 +266,11 @@ export class Log {
   set sequence(sequence: number) {
     this.isUsed = true;
     this.end = sequence;
+  }
+
+  /** End of the log as it is stored: a store that was restored from an older copy is behind its readers. */
+  get stored(): number {
+    return this.source.sequence;
   }
 
   /** Adds an entry. The store itself writes under the writer name ''. */

@@ -113,7 +113,7 @@ export function claim(
   const { log, conversation } = session.tree;
   const { record } = session;
   if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
-  if (log.sequence < input.known) return lost(session, 'rewound');
+  if (log.stored < input.known) return lost(session, 'rewound');
   if (record?.run.id !== runId)
     return lost(session, (record?.run.n ?? 0) < runNumberOf(runId) ? 'rewound' : 'superseded');
   const { run } = record;
@@ -262,7 +262,7 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   const { log } = session.tree;
   const { record } = session;
   if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
-  if (log.sequence < input.known) return lost(session, 'rewound');
+  if (log.stored < input.known) return lost(session, 'rewound');
   if (record?.run.id !== runId || isTerminal(record.run.status)) return lost(session, 'superseded');
   const { run } = record;
   if (run.stop !== undefined && !input.answersStop) return { kind: 'stopped', stop: run.stop };

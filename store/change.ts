@@ -24,7 +24,7 @@ export interface Backend {
 
 export interface Commit {
   writes: readonly Write[];
-  /** Sequence of the log after the commit, if it adds entries. */
+  /** Sequence of the log after the commit; absent for a change that depends on nothing of it. */
   sequence: number | undefined;
   /** Number of bytes that the log gains. */
   bytes: number;
@@ -168,7 +168,8 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       const missing = new Map<string, Read>();
       const tree = new Tree(conversationId, {
         now: loaded.now,
-        sequence: Math.max(first.sequence + room, floor),
+        sequence: first.sequence,
+        numberedAbove: Math.max(first.sequence + room, floor),
         logBytes: first.logBytes,
         keep: backend.keep,
         ask: (read) => {
@@ -198,20 +199,24 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
   ): Promise<Decided<Reply>> {
     let floor = 0;
     let tries = 0;
+    let addsEntries = false;
     let kept = usesKept ? keptOf(at[0]) : undefined;
     return untilDone(async () => {
       tries += 1;
-      const room = tries > IMMEDIATE_TRIES ? ROOM : 0;
+      const room = addsEntries && tries > IMMEDIATE_TRIES ? ROOM : 0;
       const isKept = kept !== undefined;
       const decided = await decideOn(at, decide, { wants, floor, room, kept });
       kept = undefined;
       if (decided === undefined) return undefined;
       const { tree, loaded } = decided;
       const writes = tree.writes();
+      addsEntries = writes.some(([kind]) => kind === 'add');
+      // Without an entry after it, the room would count as a part of the log.
+      if (room > 0 && !addsEntries) return undefined;
       // A refusal is decided again, on what the conversation is now.
       if (writes.length === 0) return isKept ? undefined : decided;
       const mayGrow = mayGrowUnder(tree, room);
-      const sequence = writes.some(([kind]) => kind === 'add') ? tree.log.sequence : undefined;
+      const sequence = tree.log.isUsed ? tree.log.sequence : undefined;
       const bytes = tree.log.bytes - loaded.logBytes;
       const commit = { writes, sequence, bytes, isFreeing, mayGrow };
       await noted;

@@ -253,7 +253,7 @@ function infoOf(session: Session, runId: string): RunInfo | null {
   const { runs, existing } = session;
   const newest = existing.run.id === runId ? summaryOf(existing) : undefined;
   const text = runs.get(runId) ?? newest;
-  if (text === undefined) return null;
+  if (text === undefined || runId.startsWith(REWIND)) return null;
   return toRunInfo(parseStored(text, 'run') as StoredRun, [], outputOf(session, text));
 }
 

@@ -45,12 +45,22 @@ const appendOnce = async (append: () => Promise<unknown>): Promise<void> => {
 };
 
 it('a change that reads the end of the log is decided again when that grows, and no entry is lost', async () => {
-  const { change, look } = await openStream(appendOnce);
+  const { change, look } = await openStream(appendOnce, 5);
   const tries: number[] = [];
   await change('s', note(tries), {});
-  expect(tries).toEqual([0, 1]);
+  expect(tries).toEqual([0, 1, 2, 3, 4, 5]);
   const found = await look('s', ({ tree, record }) => [tree.log.sequence, record?.owner]);
-  expect(found).toEqual([1, 'ann']);
+  expect(found).toEqual([5, 'ann']);
+});
+
+it('a change raises the end of the log without an entry', async () => {
+  const { change, look } = await openStream(() => Promise.resolve());
+  const raise = ({ tree, existing }: Session): void => {
+    tree.log.sequence = 7;
+    existing.owner = 'ann';
+  };
+  await change('s', raise, {});
+  expect(await look('s', ({ tree }) => tree.log.sequence)).toBe(7);
 });
 
 it('a change that needs nothing of the log holds when that grows', async () => {
@@ -67,11 +77,14 @@ it.each([
   ['reads entries too', ({ tree }: Session) => tree.log.after(0, 9), 5],
 ])('a change that %s is stored although the log grows each time', async (_what, read, appends) => {
   const { change, look } = await openStream(appendOnce, 5);
+  const ends: number[] = [];
   const add = (session: Session): void => {
     read(session);
+    ends.push(session.tree.log.stored);
     session.tree.log.add('["end"]');
   };
   await change('s', add, {});
+  expect([...new Set(ends)]).toEqual([0, 1, 2, 3, 4, 5].slice(0, appends));
   const found = await look('s', ({ tree }) => tree.log.after(0, 9));
   const writers = found.map(([, writer]) => writer);
   expect(writers).toEqual([...Array<string>(appends).fill('w:a'), '']);

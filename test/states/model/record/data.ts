@@ -43,7 +43,8 @@ export function fieldsOf({ places }: Data, part: string, place: string): Fields 
 /** @param now time by the store's clock */
 export function treeOf(data: Data, now = 0): Tree {
   const { sequence, logBytes } = data;
-  const source: Source = { now, sequence, logBytes, keep: KEEP, ask: (read) => ask(data, read) };
+  const at = { sequence, numberedAbove: sequence, logBytes };
+  const source: Source = { now, ...at, keep: KEEP, ask: (read) => ask(data, read) };
   return new Tree(SESSION, source);
 }
 
