@@ -37,9 +37,12 @@ it('an act names its person, also where two accounts are one', () => {
 
 it('a conversation knows who asks by its messages, also where two accounts are one', async () => {
   const { userId, tenantId, roles } = olga;
-  const server = await startOnMemory({ authenticate: () => ({ ...olga, personId: 'p1' }) });
+  const caller = { ...olga, tenants: ['acme'], personId: 'p1' };
+  const server = await startOnMemory({ authenticate: () => caller });
   const message = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hi' }] };
-  const reply = await server.post('/api/chat/mine', { agent: 'tester', message });
+  // A chat belongs to the own tenant, whichever one an operator has chosen.
+  const chosen = { 'x-helix-tenant': 'acme' };
+  const reply = await server.post('/api/chat/mine', { agent: 'tester', message }, chosen);
   await reply.body?.cancel();
   const id = toStoredSessionId('mine', 'ops');
   const { askers } = (await server.stores.store.sessions.read(id)) ?? {};

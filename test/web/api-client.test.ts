@@ -1,4 +1,4 @@
-import { ask } from '../../web/src/api-client.js';
+import { ask, request } from '../../web/src/api-client.js';
 
 /** Answers with a body whose pieces arrive so many ms after one another. */
 function answer(...waits: number[]): Promise<Response> {
@@ -45,4 +45,14 @@ describe('an answer over a slow line', () => {
     await expect(read).rejects.toThrow('no answer in time');
     expect(signal?.aborted).toBe(true);
   });
+});
+
+it('an answer that the page leaves is not received any further', async () => {
+  const isLeft = new Promise((resolve) => {
+    const body = new ReadableStream({ cancel: resolve });
+    void request(() => Promise.resolve(new Response(body)), '/x').then((answered) =>
+      answered.body?.cancel('left'),
+    );
+  });
+  expect(await isLeft).toBe('left');
 });

@@ -14,7 +14,6 @@ import { SECRET, signToken } from '../../support/people.js';
 import { connectRaw } from '../../support/raw-http.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
-import { drive } from '../../support/session-driver.js';
 import { greets, say, startApi, startOnMemory } from '../../api/api-server.js';
 
 const SETTINGS = { HELIX_ALLOW_UNAUTHENTICATED: '1', PUBLIC_URL: 'https://chat.example.com' };
@@ -132,13 +131,6 @@ describe('agents that are only sub-agents', () => {
       const { status: begun } = await api.post('/api/agent/start', started);
       expect([name, begun]).toEqual([name, status === 200 ? 202 : 400]);
     }
-  });
-
-  it('a sub-agent is not addressable in an older conversation either', async () => {
-    const api = await startApi({ play: greets, agents });
-    await drive(api.stores, 's1').begin({ agent: 'secret', owner: 'anonymous' });
-    const response = await api.post('/api/chat/s1', { messages: [say('u2', 'hi')] });
-    expect(response.status).toBe(400);
   });
 
   it('a conversation is not continued in any way once its agent is not addressable', async () => {

@@ -62,14 +62,6 @@ describe('a request of AG-UI that cannot be taken', () => {
     expect(begun).toEqual([]);
   });
 
-  it('has no other method', async () => {
-    const api = await startApi();
-    for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
-      const reply = await fetch(`${api.url}/api/ag-ui/lab`, { method });
-      expect([method, ...(await refusalOf(reply))]).toEqual([method, 404, 'not_found']);
-    }
-  });
-
   it('ids of results may be as long as those of their calls allow', async () => {
     const api = await startApi();
     const call = 'c'.repeat(256);
