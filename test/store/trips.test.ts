@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { formatCheckpointId } from '../../protocol/ids.js';
+import { textChunk } from '../../store/conformance/fixtures.js';
 import { childAt, grow } from '../../store/conformance/tree.js';
 import { LOAD } from '../../store/redis/atomic.js';
 import { RedisStateStore, RedisStreamManager } from '../../store/redis/index.js';
@@ -22,6 +23,7 @@ function setUp() {
   const stores = { store: new RedisStateStore(redis), streamManager };
   const sent = jest.spyOn(redis, 'evalsha');
   const reads = (): number => sent.mock.calls.filter(([sha]) => sha === LOAD.sha).length;
+  const send = Redis.prototype.evalsha.bind(redis);
   const { claim } = stores.store.steps;
   const { start } = stores.store.calls;
   const session = drive(stores);
@@ -44,6 +46,12 @@ function setUp() {
         now: Date.now(),
         withState: true,
       }),
+    beforeReads: (act: () => Promise<unknown>): void => {
+      sent.mockImplementation(async (...command: Parameters<typeof send>) => {
+        if (command[0] === LOAD.sha) await act();
+        return send(...command);
+      });
+    },
     readsOf: async (work: () => unknown): Promise<number> => {
       const before = reads();
       await work();
@@ -153,13 +161,15 @@ it('a return to a checkpoint and a resumed run read few rows of a long turn with
   expect(await session.rows()).toHaveLength(1 + 2 * (steps - 1) + 1 + ids.length);
 });
 
-it('a name that many calls of sub-agents want is found in few reads', async () => {
-  const { session, stores, readsOf } = setUp();
+it('a name that many calls of sub-agents want is found in few reads, while another of them speaks', async () => {
+  const { session, stores, readsOf, beforeReads } = setUp();
   const tree = await grow({ ...stores, session }, 1, () => []);
   const { sessionId, runId } = childAt(tree, 0).ref;
   const take = (n: number) =>
     stores.store.calls.takeId({ sessionId, runId, call: String(n), wanted: 'c' });
   for (let n = 0; n < 30; n += 1) await take(n);
+  const speaker = await streamManager.createWriter(session.id, 'other', 'tester');
+  beforeReads(() => speaker.write(textChunk('on and on')));
   const reads = await readsOf(async () => {
     expect(await take(30)).toEqual({ kind: 'taken', id: 'c_30' });
   });

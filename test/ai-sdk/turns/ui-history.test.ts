@@ -15,6 +15,7 @@ import type { AssistantRow, ToolRow } from '../../../protocol/rows.js';
 import type { OpenCall } from '../../../store/contract/call-record.js';
 import type { SessionView } from '../../../store/contract/sessions.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
+import { drive, newCall } from '../../support/session-driver.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import {
   ask,
@@ -121,10 +122,13 @@ describe('a conversation in pages', () => {
     expect(ids(all)).toContain('h1');
     expect(JSON.stringify(all)).not.toContain('reasoning');
     expect(JSON.stringify(all)).not.toContain('output');
-    const { messages } = await store.getUIMessages('s1', {
-      generateId: (index) => `m${String(index)}`,
-    });
-    expect(ids(messages)).toEqual(messages.map((_message, index) => `m${String(index)}`));
+    const page = { offset: 4, limit: 4 };
+    expect((await store.getUIMessages('s1', { ...options, ...page })).messages).toEqual(
+      all.slice(4, 8),
+    );
+    const generateId = (index: number): string => `m${String(index)}`;
+    const { messages } = await store.getUIMessages('s1', { ...page, generateId });
+    expect(ids(messages)).toEqual(['m4', 'm5', 'm6', 'm7']);
   });
 
   it('history is read by the person whose conversation it is', async () => {
@@ -149,6 +153,22 @@ describe('a conversation in pages', () => {
         expect((await read(caller)).messages).toEqual([]);
       }
     }
+  });
+
+  it('a page of history leaves out the steps of a reply that goes on', async () => {
+    const stores = createMemoryStores();
+    const session = drive(stores);
+    for (const id of ['u1', 'u2']) {
+      const { runId } = await session.newRun(id);
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      await session.commit(writer);
+    }
+    const { runId } = await session.newRun('u3');
+    await session.ask(runId, 1, [newCall('c1', 'server')]);
+    const page = { offset: 4, caller: { userId: 'ann' } };
+    const { messages, hasMore } = await loadUIMessages(stores.store, session.id, page);
+    expect([ids(messages), hasMore]).toEqual([['u3'], false]);
   });
 
   it('history has the turn that waits for people, and not the one that is being written', async () => {
