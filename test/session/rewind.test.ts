@@ -1,3 +1,4 @@
+import { formatCheckpointId } from '../../protocol/ids.js';
 import { equal, includes } from '../../store/conformance/assertions.js';
 import { approval, client, textIn, userMessage } from '../../store/conformance/fixtures.js';
 import {
@@ -7,6 +8,7 @@ import {
   runOf,
   takeStep,
 } from '../../store/conformance/session/played-turns.js';
+import { grow, heldCall } from '../../store/conformance/tree.js';
 import { it } from './rules.js';
 
 describe('rewind', () => {
@@ -182,6 +184,7 @@ describe('rewind', () => {
     includes(record, { runMode: 'from_checkpoint', runFromStep: 1, committedStep: 1 });
     equal(record?.born === before?.born, false);
     includes(await session.load(), { customState: { step: 1 }, version: 4 });
+    includes(await store.documents.readState(session.id, 'turn'), { customState: { step: 0 } });
     equal((await session.runs())[0]?.rewound, undefined);
     includes(await session.rows(), [
       { role: 'user' },
@@ -209,6 +212,18 @@ describe('rewind', () => {
     // A dropped checkpoint is not mistaken for the one in its place.
     equal(await store.checkpoints.get(session.id, checkpoints[1]?.id ?? ''), null);
     includes(await session.newRun('u2'), { messageId: 'msg-3', turn: 2 });
+  });
+
+  it('the questions of sub-agents stay with the step that called them', async (setup) => {
+    const { session } = setup;
+    const { runId, children } = await grow(setup, 1, () => []);
+    for (const { driver, ref } of children)
+      await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
+    await session.stop();
+    const before = await session.rows();
+    equal(before.filter((row) => row.role === 'assistant' && row.display === true).length, 1);
+    includes(await session.rewindTo(formatCheckpointId(runId, 1)), { kind: 'rewound' });
+    equal(await session.rows(), before);
   });
 
   it('messages and calls that a rewind dropped are forgotten', async ({ session }) => {

@@ -37,7 +37,8 @@ it('a replay begins in the transcript if the beginning of the log is gone', asyn
 it('events of unfinished calls are beyond the transcript, and of finished ones not', async () => {
   const stores = createMemoryStores();
   const session = drive(stores);
-  const { runId, messageId } = await session.newRun();
+  await session.commit((await session.speaking()).writer);
+  const { runId, messageId, startSequence } = await session.newRun();
   const writer = session.writer(runId, 1, 1);
   await session.claim(writer);
   await session.say(writer, 1, 'hm');
@@ -51,9 +52,9 @@ it('events of unfinished calls are beyond the transcript, and of finished ones n
     await stores.streamManager.append(session.callWriter(runId, 1, id, 1), 1, [event], 0);
   }
   await session.finishCall(runId, 1, 'c2', 'ok');
-  const view = await session.view();
+  const view = await stores.store.sessions.view(session.id, undefined, 'turn');
   if (view === undefined) throw new Error('there is no session');
-  const log = withoutLog(stores.streamManager, 1);
+  const log = withoutLog(stores.streamManager, startSequence + 1);
   const { from, stored } = await findTurnOrigin(log, view);
   const rest = await log.read(session.id, from, 100);
   const beyond = rest.filter((entry) => stored !== undefined && isBeyond(stored, entry));

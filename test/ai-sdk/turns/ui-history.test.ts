@@ -15,7 +15,7 @@ import type { AssistantRow, ToolRow } from '../../../protocol/rows.js';
 import type { OpenCall } from '../../../store/contract/call-record.js';
 import type { SessionView } from '../../../store/contract/sessions.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { drive, newCall } from '../../support/session-driver.js';
+import { assistantRow, drive, newCall } from '../../support/session-driver.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import {
   ask,
@@ -116,16 +116,16 @@ describe('a conversation in pages', () => {
   it('history leaves out reasoning, results and hidden messages on request', async () => {
     const runtime = await converse();
     await ask(runtime, [{ ...user('h1'), metadata: { hidden: true } }, user('u4')]);
+    await ask(runtime, [user('u5')]);
     const store = createUIMessageStore(runtime.stateStore);
     const options = { includeReasoning: false, includeToolResults: false, filterHidden: false };
     const all = await store.getAllUIMessages('s1', options);
     expect(ids(all)).toContain('h1');
     expect(JSON.stringify(all)).not.toContain('reasoning');
     expect(JSON.stringify(all)).not.toContain('output');
+    const end = await store.getUIMessages('s1', { ...options, offset: all.length - 2 });
+    expect(end.messages).toEqual(all.slice(-2));
     const page = { offset: 4, limit: 4 };
-    expect((await store.getUIMessages('s1', { ...options, ...page })).messages).toEqual(
-      all.slice(4, 8),
-    );
     const generateId = (index: number): string => `m${String(index)}`;
     const { messages } = await store.getUIMessages('s1', { ...page, generateId });
     expect(ids(messages)).toEqual(['m4', 'm5', 'm6', 'm7']);
@@ -164,8 +164,11 @@ describe('a conversation in pages', () => {
       await session.claim(writer);
       await session.commit(writer);
     }
-    const { runId } = await session.newRun('u3');
-    await session.ask(runId, 1, [newCall('c1', 'server')]);
+    const { runId, messageId } = await session.newRun('u3');
+    const writer = session.writer(runId, 1, 1);
+    const calls = [newCall('c1', 'server')];
+    await session.claim(writer);
+    await session.commit(writer, { calls, row: { ...assistantRow(writer, calls), messageId } });
     const page = { offset: 4, caller: { userId: 'ann' } };
     const { messages, hasMore } = await loadUIMessages(stores.store, session.id, page);
     expect([ids(messages), hasMore]).toEqual([['u3'], false]);
