@@ -73,22 +73,25 @@ it('a change that needs nothing of the log holds when that grows', async () => {
 
 it.each([
   // The fourth try leaves room for the entries that are appended before its commit.
-  ['adds an entry', () => undefined, 4],
-  ['reads entries too', ({ tree }: Session) => tree.log.after(0, 9), 5],
-])('a change that %s is stored although the log grows each time', async (_what, read, appends) => {
-  const { change, look } = await openStream(appendOnce, 5);
-  const ends: number[] = [];
-  const add = (session: Session): void => {
-    read(session);
-    ends.push(session.tree.log.stored);
-    session.tree.log.add('["end"]');
-  };
-  await change('s', add, {});
-  expect([...new Set(ends)]).toEqual([0, 1, 2, 3, 4, 5].slice(0, appends));
-  const found = await look('s', ({ tree }) => tree.log.after(0, 9));
-  const writers = found.map(([, writer]) => writer);
-  expect(writers).toEqual([...Array<string>(appends).fill('w:a'), '']);
-});
+  ['adds an entry', () => undefined, 4, [0, 1, 2, 3]],
+  ['reads entries too', ({ tree }: Session) => tree.log.after(0, 9), 5, [0, 1, 2, 3, 4, 5]],
+])(
+  'a change that %s is stored although the log grows each time',
+  async (_what, read, appends, tries) => {
+    const { change, look } = await openStream(appendOnce, 5);
+    const ends: number[] = [];
+    const add = (session: Session): void => {
+      read(session);
+      ends.push(session.tree.log.stored);
+      session.tree.log.add('["end"]');
+    };
+    await change('s', add, {});
+    expect([...new Set(ends)]).toEqual(tries);
+    const found = await look('s', ({ tree }) => tree.log.after(0, 9));
+    const writers = found.map(([, writer]) => writer);
+    expect(writers).toEqual([...Array<string>(appends).fill('w:a'), '']);
+  },
+);
 
 it('a look waits for no change of its conversation', async () => {
   let looked: unknown;
