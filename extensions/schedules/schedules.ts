@@ -26,8 +26,7 @@ import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { codeOf, isRefusedForGood, quote, withinDeadline } from '../../runs/temporal-calls.js';
 import { hasCodec } from '../../runs/extension.js';
 
-export type { ScheduleInput } from '../../protocol/schedules.js';
-export type { Firing } from '../../protocol/schedules.js';
+export type { Firing, ScheduleInput } from '../../protocol/schedules.js';
 
 /** A schedule as Temporal knows it. */
 export interface ScheduleState extends Omit<ScheduleInput, 'message' | 'isPaused'> {
@@ -77,7 +76,7 @@ export interface Schedules {
   trigger: (tenant: string | undefined, name: string, by?: string | Asker) => Promise<void>;
   /** Deletes a schedule; its runs continue. Returns false for an unknown one. */
   delete: (tenant: string | undefined, name: string) => Promise<boolean>;
-  /** Deletes a person's schedules; returns their names. */
+  /** Deletes a person's schedules and cancels their firings; returns their names. */
   deleteOf: (tenant: string | undefined, owner: string) => Promise<string[]>;
 }
 
@@ -157,6 +156,14 @@ export function createSchedules({
     }
   }
 
+  async function cancelFiring(workflowId: string): Promise<void> {
+    try {
+      await call(() => client.workflow.getHandle(workflowId).cancel());
+    } catch (error) {
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+    }
+  }
+
   /** Lists schedules sorted by name. */
   function findAll(tenant: string | undefined): Promise<ScheduleState[]> {
     return call(async () => {
@@ -165,7 +172,6 @@ export function createSchedules({
       for await (const each of schedule.list({ query, pageSize: LIMITS.schedules })) {
         const about = memoOf(each);
         if (about !== undefined && about.tenant === tenant) found.push(toState(about, each));
-        if (found.length >= LIMITS.schedules) break;
       }
       return found.sort((a, b) => (a.name < b.name ? -1 : 1));
     });
@@ -310,7 +316,13 @@ export function createSchedules({
         throw error;
       });
       const theirs = all.filter((each) => each.owner === owner);
-      for (const { name } of theirs) await remove(tenant, name);
+      for (const { name } of theirs) {
+        const described = await find(tenant, name);
+        await remove(tenant, name);
+        // One that still waits for its turn would begin another conversation of this person.
+        const running = described?.found.info.runningActions ?? [];
+        await Promise.all(running.map(({ workflow }) => cancelFiring(workflow.workflowId)));
+      }
       return theirs.map(({ name }) => name);
     },
   };
