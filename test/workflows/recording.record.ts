@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
 import { requireProgram } from '../support/require-program.js';
 import type { RunNotices, RunShape } from '../../protocol/run.js';
+import { FIRING_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import type { TemporalServer } from '../support/temporal-server.js';
@@ -18,6 +19,8 @@ import { turns } from './recording/turns.js';
 
 // Plays runs on every path of the workflow, replays their histories and stores those of KEPT: until
 // the first release on every change of commands, later under further names.
+
+const SAYS_DONE = JSON.stringify({ script: [] });
 
 /** Events after which the server suggests to continue as new. */
 const SUGGESTED_AT = 30;
@@ -54,6 +57,15 @@ describe('a run', () => {
     },
     60_000,
   );
+
+  it('a firing of a schedule replays as it went', async () => {
+    const { client, taskQueue } = stage.runs;
+    const scheduled = { agent: 'agent', message: SAYS_DONE, owner: 'ann', whenBusy: 'skip' };
+    const options = { workflowId: `firing:${taskQueue}`, taskQueue, args: [scheduled] };
+    const firing = await client.workflow.start(FIRING_WORKFLOW_TYPE, options);
+    await firing.result();
+    await take('firing', await firing.fetchHistory());
+  }, 60_000);
 });
 
 describe('a run in legs', () => {

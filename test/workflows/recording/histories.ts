@@ -16,4 +16,5 @@ export const KEPT: readonly string[] = [
   'gone-on-as-new',
   'leg-tools-beside-people',
   'notices',
+  'firing',
 ];
