@@ -5,9 +5,13 @@ import { createCalledRuns, type CalledRunsDeps } from './called-runs.js';
 import { MessageWaitsError } from '../../runs/refusals.js';
 import type { CalledRunActivities } from '../../protocol/activities.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
+import { retryDelay } from '../../protocol/time.js';
 
-/** Back-off, doubled up to `mostMs`: a conversation may wait for people for weeks. */
-const TRIES = { firstMs: 2_000, mostMs: 60_000 };
+/**
+ * Back-off: a conversation may wait for people for weeks. Without jitter, callers that began together would try
+ * together, and one at a time get through.
+ */
+const TRIES = { firstMs: 2_000, mostMs: 60_000, jitter: 0.5 };
 
 /** Creates the activities of workflows that begin runs. A refusal fails with its code as type. */
 export function createCalledRunActivities(deps: CalledRunsDeps): CalledRunActivities {
@@ -47,7 +51,7 @@ const PASSES = new Set<ErrorCode>(['agent_already_running', 'budget_exceeded']);
 
 function comeAgain({ message, code: type }: HelixError): ApplicationFailure {
   const { attempt } = Context.current().info;
-  const nextRetryDelay = Math.min(TRIES.firstMs * 2 ** (attempt - 1), TRIES.mostMs);
+  const nextRetryDelay = retryDelay({ attempt, ...TRIES });
   return ApplicationFailure.create({ message, type, nextRetryDelay });
 }
 

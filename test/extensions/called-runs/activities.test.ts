@@ -5,6 +5,8 @@ import { HelixError } from '../../../protocol/errors.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createCalledRunActivities } from '../../../extensions/called-runs/activities.js';
 
+afterEach(() => void jest.restoreAllMocks());
+
 const agent = defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } });
 
 /** Returns a try's error if the run refuses so; without `refusal`, the run is busy. */
@@ -36,11 +38,15 @@ it.each([
   [6, 60_000],
   [5_000, 60_000],
 ])('a caller that waits tries less and less often: after try %d in %d ms', async (attempt, ms) => {
-  expect(await refused('wait', { attempt })).toMatchObject({
-    type: 'agent_already_running',
-    nonRetryable: false,
-    nextRetryDelay: ms,
-  });
+  // Callers that began together try at different times.
+  for (const share of [0, 1]) {
+    jest.spyOn(Math, 'random').mockReturnValue(share);
+    expect(await refused('wait', { attempt })).toMatchObject({
+      type: 'agent_already_running',
+      nonRetryable: false,
+      nextRetryDelay: (ms * (1 + share)) / 2,
+    });
+  }
 });
 
 it.each([
@@ -48,7 +54,8 @@ it.each([
   ['a budget', new HelixError('budget_exceeded', 'spent')],
 ])('%s refuses a caller that waits only for now, and others for good', async (_, refusal) => {
   const type = refusal.code;
-  expect(await refused('wait', { refusal })).toMatchObject({ type, nextRetryDelay: 2_000 });
+  const now = { type, nextRetryDelay: expect.any(Number) };
+  expect(await refused('wait', { refusal })).toMatchObject(now);
   expect(await refused('fail', { refusal })).toMatchObject({ type, nonRetryable: true });
 });
 

@@ -317,26 +317,15 @@ describe('a run that may not begin', () => {
   });
 });
 
-describe('a run whose workflow its caller does not start', () => {
-  it.concurrent(
-    'a message that was accepted before leads to the run that replied to it',
-    async () => {
-      const options = { ...conversation(), messageId: 'once' };
-      const first = await call('ask', tester.name, 'hello', options);
-      expect(await call('ask', tester.name, 'hello', options)).toEqual(first);
-    },
-  );
-
-  it.concurrent('a run that another workflow started is waited for, too', async () => {
-    const gate = randomUUID();
-    const options = { ...conversation(), messageId: 'once' };
-    const ask = [gated.agent.name, `speak ${gate}`, options];
-    const first = await start('ask', ...ask);
-    await gated.reached(gate);
-    const second = await start('ask', ...ask);
-    gated.open(gate);
-    expect(await second.result()).toEqual(await first.result());
-  });
+it.concurrent('a run that another workflow started is waited for, too', async () => {
+  const gate = randomUUID();
+  const options = { ...conversation(), messageId: 'once' };
+  const ask = [gated.agent.name, `speak ${gate}`, options];
+  const first = await start('ask', ...ask);
+  await gated.reached(gate);
+  const second = await start('ask', ...ask);
+  gated.open(gate);
+  expect(await second.result()).toEqual(await first.result());
 });
 
 it.concurrent(
