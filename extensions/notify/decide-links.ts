@@ -60,7 +60,10 @@ export async function readLink(keys: readonly string[], token: string): Promise<
       if (claims.success) return claims.data;
     } catch (error) {
       if (error instanceof errors.JWTExpired) {
-        throw new HelixError('expired', 'The time of this link is over.');
+        throw new HelixError(
+          'expired',
+          'The time of this link is over. The question may still wait.',
+        );
       }
     }
   }

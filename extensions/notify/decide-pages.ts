@@ -1,3 +1,4 @@
+import type { HelixError } from '../../protocol/errors.js';
 import { toWords } from '../../protocol/shown-call.js';
 
 export interface Decision {
@@ -56,19 +57,8 @@ export function toDecidedPage(approved: boolean): string {
   );
 }
 
-const REFUSED: Record<string, string> = {
-  already_completed: 'This question has been answered.',
-  not_pending: 'This question has been answered.',
-  expired: 'The time for an answer is over.',
-  stale_run: 'This question is not asked any more.',
-  not_found: 'This conversation does not exist any more.',
-  not_allowed: 'You may not decide this.',
-  unauthorized: 'This link is not valid.',
-};
-
-export function toRefusedPage(code: string): string {
-  const text = REFUSED[code] ?? 'This could not be done.';
-  return toPage('Not decided', `<p data-code="${escaped(code)}">${text}</p>`);
+export function toRefusedPage({ code, message }: HelixError): string {
+  return toPage('Not decided', `<p data-code="${escaped(code)}">${escaped(message)}</p>`);
 }
 
 function toPage(title: string, body: string): string {

@@ -126,7 +126,7 @@ function orPage(work: (request: Request, response: Response) => Promise<void>): 
     } catch (error) {
       const isTyped = HelixError.isInstance(error) && error.statusCode < 500;
       if (!isTyped || !isPage(request)) throw error;
-      send(response, error.statusCode, toRefusedPage(error.code));
+      send(response, error.statusCode, toRefusedPage(error));
     }
   };
 }

@@ -98,6 +98,13 @@ it('a link shows the question as often as one likes, and its form decides once',
   }
 });
 
+it('a link that is over does not say that its question is', async () => {
+  const url = await toDecideUrl(api.url, KEY, claims, Date.now() - 8 * 86_400_000);
+  const response = await fetch(url, { headers: { accept: 'text/html' } });
+  expect(response.status).toBe(409);
+  expect(await response.text()).toContain('The time of this link is over.');
+});
+
 it('a link reads no large conversation', async () => {
   const large = drive(api.stores, toStoredSessionId('large', 'acme'));
   const secret = userMessage('h1', 'pay mallory');
