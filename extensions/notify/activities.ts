@@ -65,7 +65,7 @@ export function createAnnounceFailure({ announce }: Pick<Deliveries, 'announce'>
   return async ({ notice, receiver, code }: FailedDelivery): Promise<void> => {
     const { type, sessionId, runId, agent, tenant, toolCallId, toolName } = notice;
     const deliveryId = toDeliveryId(notice, receiver);
-    await announce({
+    const failed: Notice = {
       id: toNoticeId(`delivery.failed ${deliveryId}`),
       type: 'delivery.failed',
       at: Date.now(),
@@ -78,7 +78,9 @@ export function createAnnounceFailure({ announce }: Pick<Deliveries, 'announce'>
       receiver,
       code,
       delivery: toShownSessionId(deliveryId),
-    });
+    };
+    // A receiver that is gone fails many deliveries at once; as their owner it gets them joined.
+    await announce(failed, receiver);
     meter({ kind: 'notice_tried', type, outcome: 'failed' });
   };
 }

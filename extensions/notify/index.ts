@@ -11,7 +11,12 @@ import { HelixError } from '../../protocol/errors.js';
 import type { Deliveries } from '../../runs/extension.js';
 import { loadJose } from './decide-links.js';
 import { createDeliveries } from './deliveries.js';
-import { toNotifySettings, type NotifyOptions, type NotifySettings } from './settings.js';
+import {
+  isForTenant,
+  toNotifySettings,
+  type NotifyOptions,
+  type NotifySettings,
+} from './settings.js';
 
 export type { MayStillDecide, NotifyOptions, ReceiverInput } from './settings.js';
 
@@ -103,7 +108,7 @@ const OPERATOR_RECEIVER_ROUTES: readonly Route[] = [
 /** Returns the receivers of the caller's tenant; others do not exist for the caller. */
 function receiversOf({ executor }: RouteDeps, { tenantId }: Identity): Deliveries['receivers'] {
   const all = executor.deliveries?.receivers ?? [];
-  return all.filter(({ tenant }) => tenant === undefined || tenant === tenantId);
+  return all.filter((receiver) => isForTenant(receiver, tenantId));
 }
 
 function noReceiver(): HelixError {

@@ -90,7 +90,7 @@ const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
   'run.failed': (_, agent) => `A run of ${agent} has failed`,
   'run.stopped': (_, agent) => `A run of ${agent} was stopped`,
   'spend.exceeded': () => 'A budget is spent',
-  'delivery.failed': () => 'A notice was not taken',
+  'delivery.failed': (what) => `A notice was not taken${what && `: ${what}`}`,
   test: () => 'A test of notifications',
 };
 

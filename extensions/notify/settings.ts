@@ -91,6 +91,14 @@ export function approverIn(
   return (own ?? undefined) === tenant ? approver : undefined;
 }
 
+/** Returns true if the receiver is one of this tenant. Pure. */
+export function isForTenant(
+  receiver: Pick<Receiver, 'tenant'>,
+  tenant: string | undefined,
+): boolean {
+  return receiver.tenant === undefined || receiver.tenant === (tenant ?? null);
+}
+
 /** Returns true if the receiver takes notices of this type in this tenant. Pure. */
 export function wants(
   receiver: Pick<Receiver, 'kind' | 'events' | 'tenant' | 'escalation'>,
@@ -98,7 +106,7 @@ export function wants(
   tenant: string | undefined,
 ): boolean {
   if (type === 'test') return true;
-  if (receiver.tenant !== undefined && receiver.tenant !== (tenant ?? null)) return false;
+  if (!isForTenant(receiver, tenant)) return false;
   // Escalations go only to escalation receivers; the others were notified before.
   if (receiver.escalation ? !ESCALATED.test(type) : type.endsWith('.escalated')) return false;
   if (receiver.events !== undefined) return receiver.events.includes(type);

@@ -41,15 +41,17 @@ it('the receiver that did not take a notice is not notified of it, the others ar
 });
 
 it('others are notified of a delivery that failed, which is counted', async () => {
-  const announced: Notice[] = [];
+  const announced: object[] = [];
   const counted: object[] = [];
   const fail = createAnnounceFailure(
-    { announce: async (notice) => void announced.push(notice) },
+    { announce: async (notice, owner) => void announced.push({ ...notice, owner }) },
     (event) => void counted.push(event),
   );
   const failed = { receiver: 'hook', code: 'not_delivered' };
   await fail({ notice: { id: 'msg_2', type: 'run.failed', at: 1, tenant: 'acme' }, ...failed });
-  expect(announced).toMatchObject([{ type: 'delivery.failed', tenant: 'acme', receiver: 'hook' }]);
+  const notice = { type: 'delivery.failed', tenant: 'acme', receiver: 'hook' };
+  // People get the failures of one receiver joined, as the notices of one owner.
+  expect(announced).toMatchObject([{ ...notice, owner: 'hook' }]);
   expect(counted).toMatchObject([{ type: 'run.failed' }]);
 });
 
@@ -141,17 +143,21 @@ it('a joined message is given up once no one waits for any of it', () => {
 });
 
 it('receivers of another tenant are neither listed nor tested', async () => {
+  const ofNoTenant = { name: 'home', kind: 'mail', tenant: null, escalation: false } as const;
+  const receivers = [...FAKE_DELIVERIES.receivers, ofNoTenant];
+  const deliveries = () => ({ ...FAKE_DELIVERIES, receivers });
   const api = await startOnMemory({
-    runs: { extensions: [{ name: 'receivers', deliveries: () => FAKE_DELIVERIES }] },
+    runs: { extensions: [{ name: 'receivers', deliveries }] },
     extensions: allExtensions(),
   });
-  const ask = async (tenant: string) => {
+  const ask = async (tenant: string, receiver = 'ops') => {
     const user = { 'x-user': `eva@${tenant}@operator` };
     const listed = await api.get('/api/operator/receivers', user);
-    const { status } = await api.post('/api/operator/receivers/ops/test', {}, user);
+    const { status } = await api.post(`/api/operator/receivers/${receiver}/test`, {}, user);
     const { receivers } = (await listed.json()) as { receivers: { name: string }[] };
     return [receivers.map(({ name }) => name), status];
   };
   expect(await ask('acme')).toEqual([['ops'], 200]);
   expect(await ask('other')).toEqual([[], 404]);
+  expect(await ask('', 'home')).toEqual([['home'], 200]);
 });

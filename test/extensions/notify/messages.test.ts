@@ -161,6 +161,8 @@ it('messages and pages have titles in place of names, and values by field', () =
   expect(toHeadline({ notice: { ...call, others: 2 }, titles })).toBe(
     'Support asks for approval: Look up an order and 2 more',
   );
+  const failed = { ...call, type: 'delivery.failed', others: 2 } as const;
+  expect(toHeadline({ notice: failed })).toBe('A notice was not taken: Lookup order and 2 more');
   const page = toDecisionPage({
     token: 't',
     agent: 'Support',

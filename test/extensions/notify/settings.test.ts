@@ -74,34 +74,24 @@ describe('receivers', () => {
     }
   });
 
-  it('a receiver of one tenant gets nothing of another', () => {
-    const [ofAcme] = settings({ ...slack, tenant: 'acme' }).receivers as [never];
-    expect(wants(ofAcme, 'approval.requested', 'acme')).toBe(true);
-    for (const tenant of ['other', undefined]) {
-      expect(wants(ofAcme, 'approval.requested', tenant)).toBe(false);
-    }
-  });
-
   it.each([
-    ['acme', 'acme', true],
-    ['acme', 'other', false],
-    ['acme', undefined, false],
-    // A receiver without a tenant names a person without one.
-    [undefined, undefined, true],
-    [undefined, 'acme', false],
-    [null, undefined, true],
-    [null, 'acme', false],
-  ])('an approver of tenant %s decides by link in tenant %s: %s', (own, tenant, decides) => {
-    const approver = { userId: 'lina' };
-    const [receiver] = settings({ ...slack, tenant: own, approver }).receivers;
-    expect(receiver && approverIn(receiver, tenant) !== undefined).toBe(decides);
-  });
-
-  it('a receiver of no tenant gets nothing of one', () => {
-    const [receiver] = settings({ ...slack, tenant: null }).receivers as [never];
-    expect(wants(receiver, 'approval.requested', undefined)).toBe(true);
-    expect(wants(receiver, 'approval.requested', 'acme')).toBe(false);
-  });
+    ['acme', 'acme', true, true],
+    ['acme', 'other', false, false],
+    ['acme', undefined, false, false],
+    // An approver of a receiver without a tenant is a person without one.
+    [undefined, undefined, true, true],
+    [undefined, 'acme', true, false],
+    [null, undefined, true, true],
+    [null, 'acme', false, false],
+  ])(
+    'a receiver of tenant %s in tenant %s: gets notices %s, decides by link %s',
+    (own, tenant, gets, decides) => {
+      const approver = { userId: 'lina' };
+      const [receiver] = settings({ ...slack, tenant: own, approver }).receivers as [never];
+      expect(wants(receiver, 'approval.requested', tenant)).toBe(gets);
+      expect(approverIn(receiver, tenant) !== undefined).toBe(decides);
+    },
+  );
 
   it('runs start notices only for what a receiver wants', () => {
     expect(toRunNotices(settings())).toBeUndefined();
