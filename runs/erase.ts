@@ -6,6 +6,7 @@ import type { Erasure } from '../store/contract/erasures.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import { toAct } from './record/acts.js';
 import { logEntries } from './record/listeners.js';
+import { toHeld } from './agent-pauses.js';
 import type { RunsCore } from './core.js';
 
 export interface Erasing {
@@ -32,7 +33,7 @@ const APPEARS_MS = 15_000;
  * delete in Temporal, figures of the owner, the receipt. Each step can be repeated, by the sweeper
  * if this process dies.
  */
-export function createErasing({ store, workflows, lostSignal, logger }: RunsCore): Erasing {
+export function createErasing({ store, workflows, pauses, lostSignal, logger }: RunsCore): Erasing {
   const { sessions, runs, due, audit, erasures, files, owners } = store;
 
   /** @throws HelixError `unavailable`; it is repeated as a whole then */
@@ -91,7 +92,10 @@ export function createErasing({ store, workflows, lostSignal, logger }: RunsCore
         const signalled = workflows.wake(record.runId);
         // A starting run reads its record first, finds none and ends.
         if (record.status !== 'starting') await signalled;
-        else void signalled.catch(lostSignal(record.runId));
+        else {
+          void signalled.catch(lostSignal(record.runId));
+          await pauses.drop(toHeld(record));
+        }
       }
       const act = toAct('erase', actor);
       await sessions.erase(sessionId, act);

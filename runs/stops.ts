@@ -5,6 +5,7 @@ import { noteBeside } from '../store/contract/due.js';
 import type { StopResult } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import { forceEnd } from './record/force-end.js';
+import { toHeld } from './agent-pauses.js';
 import { FIRST_SWEEP_MS, type RunsCore } from './core.js';
 
 /** Stops runs, and ends those that cannot end themselves. */
@@ -41,7 +42,7 @@ const ENGINE_UNAVAILABLE: RunError = {
 };
 
 export function createStops(deps: RunsCore): Stops {
-  const { store, streamManager, workflows, deliveries, lostSignal, logger } = deps;
+  const { store, streamManager, workflows, pauses, deliveries, lostSignal, logger } = deps;
   const stores = { store, streamManager };
 
   async function enforceStop(sessionId: string, runId: string): Promise<void> {
@@ -90,6 +91,8 @@ export function createStops(deps: RunsCore): Stops {
       else if (result.kind === 'ended') {
         const { runId, waited: ended } = result;
         void workflows.wake(runId, { ended }).catch(lostSignal(runId));
+        const record = await store.sessions.read(sessionId);
+        if (record?.runId === runId) await pauses.drop(toHeld(record));
       }
       return result;
     },

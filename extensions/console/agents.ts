@@ -1,4 +1,11 @@
-import { defineRoute, inJson, type Route, toActor } from '../../api/extension.js';
+import {
+  defineRoute,
+  type Identity,
+  inJson,
+  type Route,
+  type RouteDeps,
+  toActor,
+} from '../../api/extension.js';
 import { isAddressable, requireAllowed } from '../../ai-sdk/index.js';
 import {
   OperatorAgentPath,
@@ -19,26 +26,20 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
     refusals: ['not_allowed'],
     handle: async ({ deps, response, caller }) => {
       await requireAllowed(deps, caller, 'read');
-      const { pauses } = deps.executor;
-      const [paused, held] = await Promise.all([pauses.list(), pauses.held()]);
-      const names = deps.agents.getRegisteredTypes();
-      const isShown = (of: { tenant?: string | undefined; everywhere?: boolean }): boolean =>
-        of.everywhere === true || (of.tenant ?? '') === (caller.tenantId ?? '');
+      const { names, paused, held } = await findAgents(deps, caller);
       const agents = names.map((name) => ({
         name,
         isPublic: isAddressable(deps.agents, name),
         isDefault: name === deps.defaultAgent,
         pauses: paused
-          .filter((pause) => pause.agent === name && isShown(pause))
+          .filter((pause) => pause.agent === name)
           .map(({ everywhere, at, by, reason }) =>
             // Tenants must not learn who works for the installation.
             everywhere && caller.tenantId !== undefined
               ? { everywhere, at }
               : { everywhere, at, by, reason },
           ),
-        held: held
-          .filter((each) => each.agent === name && isShown(each))
-          .reduce((sum, { count }) => sum + count, 0),
+        held: held.filter((each) => each.agent === name).reduce((sum, { count }) => sum + count, 0),
       }));
       response.json({ agents } satisfies OperatorAgents);
     },
@@ -54,6 +55,16 @@ export const OPERATOR_AGENT_ROUTES: readonly Route[] = [
     description: 'It is not paused.',
   }),
 ];
+
+/** Returns the agents of this server, and removed ones that are paused or have runs held back. */
+async function findAgents({ agents, executor: { pauses } }: RouteDeps, { tenantId }: Identity) {
+  const isShown = (of: { tenant?: string | undefined; everywhere?: boolean }): boolean =>
+    of.everywhere === true || (of.tenant ?? '') === (tenantId ?? '');
+  const paused = (await pauses.list()).filter(isShown);
+  const held = (await pauses.held()).filter(isShown);
+  const others = [...paused, ...held].map(({ agent }) => agent);
+  return { names: [...new Set([...agents.getRegisteredTypes(), ...others])], paused, held };
+}
 
 const RESULTS = {
   pause: ['paused', 'already_paused'],
@@ -80,7 +91,8 @@ function definePause(
       if (body.everywhere && caller.tenantId !== undefined) {
         throw new HelixError('not_allowed', 'All tenants are for callers without a tenant.');
       }
-      if (!deps.agents.getRegisteredTypes().includes(params.agent)) {
+      const { names } = await findAgents(deps, caller);
+      if (!names.includes(params.agent)) {
         throw new HelixError('agent_not_found', 'This server has no such agent.');
       }
       const { pauses } = deps.executor;

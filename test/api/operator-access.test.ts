@@ -268,6 +268,27 @@ it('an agent is paused over all tenants by callers without a tenant only', async
   expect(await seenBy('eve@other@viewer')).toEqual([{ everywhere: true, at }]);
 });
 
+it('an agent that was removed while it was paused is listed until it is resumed', async () => {
+  await start();
+  const gone = { agent: 'gone', everywhere: false, tenant: 'acme', at: 1, by: 'col' };
+  await stores.store.pauses.of('test').set(gone);
+  const listed = async (user: string): Promise<string[]> => {
+    const reply = await api.get('/api/operator/agents', { 'x-user': user });
+    return ((await reply.json()) as { agents: { name: string }[] }).agents.map(({ name }) => name);
+  };
+  const resume = async (user: string): Promise<number> =>
+    (await api.post('/api/operator/agents/gone/unpause', {}, { 'x-user': user })).status;
+  expect([await listed('eve@other@operator'), await resume('eve@other@operator')]).toEqual([
+    ['tester'],
+    400,
+  ]);
+  expect(await listed('col@acme@operator')).toEqual(['tester', 'gone']);
+  expect([await resume('col@acme@operator'), await listed('col@acme@operator')]).toEqual([
+    200,
+    ['tester'],
+  ]);
+});
+
 it('a stop is of the run that the operator has named, also if another one begins meanwhile', async () => {
   await start();
   const { sessions } = stores.store;
