@@ -68,7 +68,7 @@ export function sharesOf(budgets: Budgets, spent: Record<'user' | 'tenant', Spen
 }
 
 function shareOf({ limitUsd, usedUsd }: Spent): number {
-  return usedUsd / limitUsd;
+  return limitUsd > 0 ? usedUsd / limitUsd : Infinity;
 }
 
 /**

@@ -180,10 +180,11 @@ describe('budgets', () => {
     expect(lines).toEqual([{ agents: [agent.name] }]);
   });
 
-  it('the budget of which most is spent comes first', () => {
-    const spent = { user: { day: 1, month: 2_000_000 }, tenant: { day: 5, month: 5 } };
-    const budgets = { user: { dayUsd: 1, monthUsd: 2 }, tenant: { monthUsd: 100 } };
+  it('the budget of which most is spent comes first, one of nothing is spent from the beginning', () => {
+    const spent = { user: { day: 1, month: 2_000_000 }, tenant: { day: 0, month: 5 } };
+    const budgets = { user: { dayUsd: 1, monthUsd: 2 }, tenant: { dayUsd: 0, monthUsd: 100 } };
     expect(sharesOf(budgets, spent).map(({ of, period }) => `${of} ${period}`)).toEqual([
+      'tenant day',
       'user month',
       'user day',
       'tenant month',
