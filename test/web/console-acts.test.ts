@@ -55,6 +55,9 @@ const run = (sessionId: string, status: RunStatus) => ({
   status,
 });
 
+const refusal = (status: number, code: string): Response =>
+  Response.json({ error: 'No.', code }, { status });
+
 const isOver = (): boolean =>
   page.textOf('many')?.includes('failed.') === true && page.count('end-many') === 0;
 
@@ -101,6 +104,7 @@ it('of the runs that are chosen an act is about those that it suits, and is sent
     }
     keys.push(key);
     if (keys.length === 1) throw new TypeError('Failed to fetch');
+    if (keys.length === 2) return refusal(409, 'idempotency_conflict');
     return Response.json({ result: 'nothing' });
   };
   await showRuns();
@@ -116,7 +120,7 @@ it('of the runs that are chosen an act is about those that it suits, and is sent
   page.click('confirm');
   await until('it is over', isOver);
   expect(page.textOf('many')).toBe('0 of 1 done, 1 skipped, 0 failed.');
-  expect(keys).toEqual([expect.any(String), keys[0]]);
+  expect(keys).toEqual([expect.any(String), keys[0], keys[0]]);
 });
 
 it('calls that could not be decided are named, and those behind a server that is away are left', async () => {
@@ -127,10 +131,10 @@ it('calls that could not be decided are named, and those behind a server that is
   }));
   let decided = 0;
   answer = ({ url: { pathname } }) => {
-    if (pathname.includes('/s1/')) {
-      return Response.json({ error: 'No.', code: 'not_allowed' }, { status: 403 });
-    }
-    if (pathname.includes('/s2/')) throw new TypeError('Failed to fetch');
+    if (pathname.includes('/s1/')) return refusal(403, 'not_allowed');
+    // A quota is a limit that does not pass with time.
+    if (pathname.includes('/s2/')) return refusal(429, 'quota_exceeded');
+    if (pathname.includes('/s3/')) throw new TypeError('Failed to fetch');
     decided += 1;
     return Response.json({ result: 'done' });
   };
@@ -139,11 +143,11 @@ it('calls that could not be decided are named, and those behind a server that is
   page.click('confirm');
   await until('it is over', isOver);
   expect(page.textOf('many-problems')).toMatch(
-    /s1.*not yours to decide.*s2.*the server did not answer/,
+    /s1.*not yours to decide.*s2.*quota exceeded.*s3.*the server did not answer/,
   );
-  expect(decided).toBeLessThan(6);
+  expect(decided).toBeLessThan(5);
   expect(page.textOf('many')).toBe(
-    `${String(decided)} of 8 done, 0 skipped, 2 failed. ${String(6 - decided)} are left.`,
+    `${String(decided)} of 8 done, 0 skipped, 3 failed. ${String(5 - decided)} are left.`,
   );
 });
 

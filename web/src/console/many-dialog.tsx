@@ -63,8 +63,8 @@ const PROBLEM_WORDS: Record<string, string> = {
 /** Targets and problems shown, each. */
 const SHOWN = 20;
 const PAGE = 100;
-/** Rate limits count requests per minute, so a limited request waits this long. */
-const WAIT_MS = 5_000;
+/** Waits after refusals that pass: of a rate limit, and while the same request is still carried out. */
+const WAIT_MS: Record<string, number> = { too_many_requests: 5_000, idempotency_conflict: 1_000 };
 
 /** A run, or one of its calls, to act on. */
 export interface Target {
@@ -274,10 +274,11 @@ async function perform(
         isRepeated = true;
         continue;
       }
-      const { statusCode, code = 'unavailable' } = error;
-      const isAway = statusCode === 401 || statusCode === 429 || statusCode >= 500;
-      if (statusCode !== 429 || isOver()) return { ...named, code, isAway };
-      await sleep(WAIT_MS);
+      const { statusCode, code = statusCode === 429 ? 'too_many_requests' : 'unavailable' } = error;
+      const waitMs = WAIT_MS[code];
+      const isAway = statusCode === 401 || statusCode >= 500;
+      if (waitMs === undefined || isOver()) return { ...named, code, isAway };
+      await sleep(waitMs);
     }
   }
 }
