@@ -42,6 +42,20 @@ export async function checkInput(
   }
 }
 
+/** Checks the input of a tool's call, which must be an object even if the schema takes any value. */
+export async function checkCallInput(
+  { inputSchema }: Pick<ToolDefinition, 'inputSchema'>,
+  input: CallInput,
+): ReturnType<typeof checkInput> {
+  const checked = await checkInput(inputSchema, input);
+  if ('why' in checked || isRecord(input.value)) return checked;
+  return { why: 'the input must be an object' };
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Returns the schema of a tool's input as models get it. */
 export function inputSchemaOf({ forModel, inputSchema }: ToolDefinition): Schema {
   return asSchema(forModel?.inputSchema ?? inputSchema);

@@ -1,7 +1,7 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import { withTimeout } from '../../protocol/time.js';
-import { checkInput, parseInput } from './call-input.js';
+import { checkCallInput, parseInput } from './call-input.js';
 import { HOOK_MS } from './finish-hooks.js';
 import type { ClaimedStep, ModelCall, ModelRequest, StepMiddleware } from './middleware.js';
 import { toModelMessages } from './prepare-messages.js';
@@ -64,7 +64,7 @@ function createInputNotes(
         const made = reply.calls.at(-1);
         const tool = listening.get(part.toolName);
         if (part.providerExecuted === true || tool === undefined || made === undefined) return;
-        const checked = await checkInput(tool.inputSchema, parseInput(made.input));
+        const checked = await checkCallInput(tool, parseInput(made.input));
         if (!('data' in checked)) return;
         return call(tool, 'available', { toolCallId: made.toolCallId, input: checked.data });
       }

@@ -10,7 +10,7 @@ import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import { closedCall, type ClosedCall, type StepScope } from '../../runs/record/closed-call.js';
 import type { CallDescription, NewCall } from '../../store/contract/call-record.js';
-import { checkInput, inputSchemaOf, parseInput } from './call-input.js';
+import { checkCallInput, inputSchemaOf, parseInput } from './call-input.js';
 import { toModelMessages } from './prepare-messages.js';
 import type { ProposedCall } from './step-reply.js';
 
@@ -41,12 +41,12 @@ export async function openCall(
     closedCall(scope, proposed, parsed.value, { code, text }, now);
   // Viewers read this text too, so it does not name the agent's other tools.
   if (tool === undefined) return refuse('unknown_tool', `There is no tool named "${toolName}".`);
-  const { execute, inputSchema, subAgent } = tool;
+  const { execute, subAgent } = tool;
   if (execute === 'provider') {
     const why = `"${toolName}" is carried out by the provider of the model alone.`;
     return refuse('unknown_tool', why);
   }
-  const checked = await checkInput(inputSchema, parsed);
+  const checked = await checkCallInput(tool, parsed);
   if ('why' in checked) {
     return refuse('invalid_tool_input', `Invalid input for "${toolName}": ${checked.why}`);
   }
@@ -101,7 +101,7 @@ function toOpened(
     chunks.push({
       type: 'tool_start',
       ...base,
-      // The input fits the tool, and tools take only objects.
+      // Calls with other inputs are refused.
       arguments: input as Record<string, unknown>,
       ...((kind === 'server' || kind === 'subagent') && { providerExecuted: true }),
       ...(byClient === true && { byClient }),

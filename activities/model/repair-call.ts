@@ -4,7 +4,7 @@ import type { ModelToolCall } from '../../agents/step-hooks.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { endsWithin } from '../../protocol/time.js';
 import { orAborted } from '../attempt.js';
-import { checkInput, inputSchemaOf, parseInput } from './call-input.js';
+import { checkCallInput, inputSchemaOf, parseInput } from './call-input.js';
 import type { ModelCall, ModelRequest } from './middleware.js';
 import { toModelMessages } from './prepare-messages.js';
 import type { ProposedCall } from './step-reply.js';
@@ -68,7 +68,7 @@ async function findFault(
   const tool = tools.get(toolName);
   if (tool === undefined)
     return new NoSuchToolError({ toolName, availableTools: [...tools.keys()] });
-  const checked = await checkInput(tool.inputSchema, parseInput(input));
+  const checked = await checkCallInput(tool, parseInput(input));
   if (!('why' in checked)) return undefined;
   return new InvalidToolInputError({ toolName, toolInput: input, cause: new Error(checked.why) });
 }

@@ -28,6 +28,7 @@ import {
 } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { CallIds } from './call-ids.js';
+import { isRecord } from './call-input.js';
 import { toReported, type Reported } from './reported.js';
 import { ReplyBlocks, storableOf, WholeCharacters, type ChunkFields } from './reply-blocks.js';
 
@@ -336,10 +337,6 @@ function toKept({
     return failed('The result is too large.');
   }
   return isError === true ? { output: result, isError } : { output: result };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** @param keptAt address of the stored file */

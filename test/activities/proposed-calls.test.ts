@@ -1,6 +1,7 @@
+import { dynamicTool } from 'ai';
 import { z } from 'zod';
 import { openCall } from '../../activities/model/proposed-calls.js';
-import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
+import { createSubAgentTool, defineAgent, defineTool, fromAiSdkTool } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
 import { fakeTool } from '../support/fake-tool.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
@@ -52,6 +53,7 @@ describe('what a model asks for', () => {
           throw new Error('no idea');
         },
       }),
+      fromAiSdkTool('any', dynamicTool({ inputSchema: z.unknown(), execute: () => 1 })),
       make('strict', {
         inputSchema: z.object({}).refine(() => {
           throw new Error('schema bug');
@@ -70,6 +72,8 @@ describe('what a model asks for', () => {
         call('c8', 'server', '{"n":'),
         call('c9', 'broken', {}),
         call('c10', 'strict', {}),
+        call('c11', 'any', 'null'),
+        call('c12', 'any', '[]'),
       ),
     );
     const { session, begin, step } = await openHarness(script, { tools });
@@ -93,6 +97,8 @@ describe('what a model asks for', () => {
       ['c7', 'Invalid input for "server"'],
       ['c8', 'Invalid input for "server"'],
       ['c10', 'Invalid input for "strict"'],
+      ['c11', 'Invalid input for "any"'],
+      ['c12', 'Invalid input for "any"'],
     ]);
     // What a person sees is written with the row, never before.
     expect(await session.messages('tool_approval_request')).toHaveLength(3);
