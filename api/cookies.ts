@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import type { FrontendSnapshot } from '../protocol/replies.js';
 
 /**
- * This cookie records whether the viewer's newest snapshot showed an active turn. The GET that follows
+ * This cookie records whether the viewer's newest snapshot or history showed an active turn. The GET that follows
  * may arrive after the turn has paused or ended, and must then still replay the whole turn.
  */
 const COOKIE = 'helix-snapshot';

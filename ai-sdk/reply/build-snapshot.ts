@@ -89,7 +89,7 @@ async function toSnapshot(
 ): Promise<FrontendSnapshot> {
   const { record, openCalls } = view;
   const isActive = record.stream === 'active';
-  await noteSnapshot(deps, record);
+  await noteSnapshot(deps.stateStore, record);
   const messages = isActive ? toSettledMessages(view) : toAllMessages(view);
   const isReplayed = isActive && !includePartialContent;
   const { message, changes } =
@@ -112,11 +112,11 @@ async function toSnapshot(
 }
 
 /**
- * Records the snapshot's kind: a GET without cookies replays a turn at rest only if the newest
- * snapshot showed the turn as active.
+ * Records what a page was given: a GET without cookies replays a turn at rest only if the newest
+ * snapshot or history left the turn out as active.
  */
-async function noteSnapshot(
-  { stateStore: { sessions } }: SnapshotDeps,
+export async function noteSnapshot(
+  { sessions }: Pick<Store, 'sessions'>,
   { sessionId, stream, turn, activeSnapshotTurn }: SessionRecord,
 ): Promise<void> {
   // The note is right even if the run pauses meanwhile: this page has an active snapshot.

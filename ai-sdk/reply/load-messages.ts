@@ -7,6 +7,7 @@ import { ValidationError } from '../parts/errors.js';
 import type { UIMessage } from '../parts/ui-message.js';
 import { toAllMessages, toSettledMessages } from '../turns/ui-history.js';
 import { readOwnView, toCaller, type Caller } from './access.js';
+import { noteSnapshot } from './build-snapshot.js';
 
 export type LoadAllUIMessagesOptions = Pick<
   ConvertOptions,
@@ -32,7 +33,7 @@ type HistoryStore = Pick<Store, 'sessions'>;
 /**
  * Loads a page of a conversation. Pages count UI messages, so that a call and its result stay
  * together. The message of an active turn is left out, as in a snapshot, since its stream brings
- * it. An unknown session, or one of another person, has no messages.
+ * it, even if the turn ends meanwhile. An unknown session, or one of another person, has no messages.
  *
  * @throws ValidationError for an invalid offset or limit
  */
@@ -71,6 +72,7 @@ async function readMessages(
 ): Promise<{ messages: UIMessage[]; before: number; hasMore: boolean }> {
   const stored = await readOwnView(stateStore, sessionId, caller, wanted);
   if (stored === undefined) return { messages: [], before: 0, hasMore: false };
+  if (stored.hasMore !== true) await noteSnapshot(stateStore, stored.record);
   const view = (await judge?.(stored)) ?? stored;
   const { messagesBefore: before = 0, hasMore = false } = view;
   const convert: ConvertOptions = {

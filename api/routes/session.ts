@@ -123,9 +123,15 @@ export const SESSION_ROUTES: readonly Route[] = [
     headers: ['toolParts'],
     replies: inJson(200, 'A page, oldest first.', MessagesReply, SESSION_AND_RUN),
     handle: async ({ deps, request, response, query: { hidden, ...page }, params, caller }) => {
-      const judge = (view: SessionView) => judged(deps, caller, view);
+      const { sessionId } = params;
+      const judge = (view: SessionView) => {
+        const { stream: status, turnStartSequence: startSequence } = view.record;
+        const shown = { status, startSequence };
+        if (view.hasMore !== true) writeSnapshotCookie(request, response, sessionId, shown);
+        return judged(deps, caller, view);
+      };
       const options = { ...page, filterHidden: hidden !== 'true', judge, caller };
-      const messages = await loadUIMessages(deps.stateStore, params.sessionId, options);
+      const messages = await loadUIMessages(deps.stateStore, sessionId, options);
       await sendMessages(response, withToolParts(request, messages));
     },
   }),
