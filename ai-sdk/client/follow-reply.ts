@@ -1,3 +1,4 @@
+import type { UIStreamPart } from '../parts/ui-stream-part.js';
 import type { CommonStreamPart } from './chat-transport.js';
 import { receive, toStream, type Receiver, type SseEvent } from './connections.js';
 import { ReplyBrokenError } from './errors.js';
@@ -40,6 +41,8 @@ class ReceivedReply implements Receiver<CommonStreamPart> {
   readonly #source: ReplySource;
   readonly #signal: AbortSignal;
   #hasOpened = false;
+  /** True until the connection's `start` has arrived. */
+  #isFresh = true;
   #messageId: string | undefined;
   /** Sequence up to which everything was delivered; undefined if no id has arrived. */
   #position: number | undefined;
@@ -59,6 +62,7 @@ class ReceivedReply implements Receiver<CommonStreamPart> {
   }
 
   open(): Promise<Response | null> {
+    this.#isFresh = true;
     const { response, resume, repeat } = this.#source;
     if (this.#position !== undefined) return resume(this.#position, this.#signal);
     if (this.#hasOpened && repeat !== undefined) return repeat(this.#signal);
@@ -119,14 +123,16 @@ class ReceivedReply implements Receiver<CommonStreamPart> {
   }
 
   /** Returns false for parts with which each connection begins and which this chat already has. */
-  #isNews(part: CommonStreamPart): boolean {
+  #isNews(part: UIStreamPart): boolean {
     switch (part.type) {
       case 'start': {
         const known = this.#messageId;
+        if (known !== undefined && known !== part.messageId)
+          throw new ReplyBrokenError('withdrawn');
+        const isRepeated = known !== undefined && this.#isFresh;
         this.#messageId = part.messageId;
-        if (known === undefined) return true;
-        if (known !== part.messageId) throw new ReplyBrokenError('withdrawn');
-        return false;
+        this.#isFresh = false;
+        return !isRepeated;
       }
       case 'start-step':
         if (this.#isInStep) return false;
@@ -135,6 +141,9 @@ class ReceivedReply implements Receiver<CommonStreamPart> {
         break;
       case 'finish-step':
         this.#isInStep = false;
+        break;
+      case 'reset-step':
+        this.#openBlocks.clear();
         break;
       case 'text-start':
       case 'reasoning-start':

@@ -67,10 +67,33 @@ async function playTurn(
   return { chat, texts, stored: await readStored(runtime, 's1') };
 }
 
-function createTransport(fetch: typeof globalThis.fetch): ChatTransport<LibraryMessage> {
+function createTransport(
+  fetch: typeof globalThis.fetch,
+  headers = {},
+): ChatTransport<LibraryMessage> {
   const quick = { retryDelayMs: () => 0, giveUpAfterMs: 2_000 };
-  return createResumableChatTransport({ api: 'http://chat.test/api/chat', fetch, ...quick });
+  return createResumableChatTransport({
+    api: 'http://chat.test/api/chat',
+    fetch,
+    headers,
+    ...quick,
+  });
 }
+
+it('a resumable transport passes on a step that is reset, to a page that reads such parts', async () => {
+  const runtime = createScripted();
+  const [, [, library]] = MAJORS;
+  const chat = createStockChat(library, {
+    id: 's1',
+    ...createChatFetch(runtime),
+    transport: (fetch) => createTransport(fetch, { 'x-ai-sdk-profile': 'v7' }),
+  });
+  const fail = { status: 503, afterDeltas: 2, retryAfterMs: 0, times: 1 };
+  const script = [{ think: 'Hm.', say: 'Hello world', deltas: 3, fail }];
+  await chat.sendMessage({ text: JSON.stringify({ script }) });
+  expect(chat.error).toBeUndefined();
+  expect(chat.messages).toEqual(await readStored(runtime, 's1'));
+});
 
 describe.each(MAJORS)('%s: a resumable transport', (_name, library) => {
   it.each([
