@@ -48,10 +48,11 @@ describe('a process that is told to end', () => {
 
   it('twice, ends at once, unless one request has come twice', () => {
     jest.useFakeTimers();
-    const { proc, codes } = open(() => new Promise(() => undefined), 5_000);
+    let closes = 0;
+    const { proc, codes } = open(() => new Promise(() => (closes += 1)), 5_000);
     proc.emit('SIGINT');
     proc.emit('SIGTERM');
-    expect(codes).toEqual([]);
+    expect([closes, codes]).toEqual([1, []]);
     jest.advanceTimersByTime(2_000);
     proc.emit('SIGINT');
     expect(codes).toEqual([1]);

@@ -118,7 +118,10 @@ it('stops when the worker ends', async () => {
   expect(woken).toEqual([]);
 });
 
-it('a version that another one forestalls looks again, and leaves the other one current', async () => {
+it.each([
+  ['another one forestalls', 9],
+  ['Temporal has no time for', 8],
+])('a version that %s looks again, and leaves another one current', async (_why, code) => {
   current = undefined;
   const asked: object[] = [];
   const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: true };
@@ -129,7 +132,7 @@ it('a version that another one forestalls looks again, and leaves the other one 
       setWorkerDeploymentCurrentVersion: (request: object) => {
         asked.push(request);
         current = 'v2';
-        return Promise.reject(Object.assign(new Error('conflict'), { code: 9 }));
+        return Promise.reject(Object.assign(new Error('refused'), { code }));
       },
     },
   } as unknown as DeploymentConnection;
