@@ -33,35 +33,32 @@ export function createChunkWriter(
   let queue: StreamChunk[] = [];
   let batch = 0;
   let known = claimedAt;
-  let pumping: Promise<void> | undefined;
+  let isPumping = false;
+  let pumped: Promise<void> = Promise.resolve();
   let failure: Error | undefined;
   let loss: WriterLoss | undefined;
 
   async function pump(): Promise<void> {
-    while (queue.length > 0 && loss === undefined) {
-      const [taken, rest] = takeBatch(queue);
-      queue = rest;
-      batch += 1;
-      const reply = await streamManager.append(writer, batch, taken, known);
-      if (reply.kind === 'appended') {
-        known = reply.sequence;
-        if (reply.stopRequested) cut('stop');
-      } else {
-        loss = toLoss(reply.kind);
-        cut(loss);
+    isPumping = true;
+    try {
+      while (queue.length > 0 && loss === undefined) {
+        const [taken, rest] = takeBatch(queue);
+        queue = rest;
+        batch += 1;
+        const reply = await streamManager.append(writer, batch, taken, known);
+        if (reply.kind === 'appended') {
+          known = reply.sequence;
+          if (reply.stopRequested) cut('stop');
+        } else {
+          loss = toLoss(reply.kind);
+          cut(loss);
+        }
       }
+    } catch (error) {
+      failure = error instanceof Error ? error : new Error(String(error));
     }
-  }
-
-  function start(): void {
-    pumping ??= pump()
-      .catch((error: unknown) => {
-        failure ??= error instanceof Error ? error : new Error(String(error));
-      })
-      .finally(() => {
-        pumping = undefined;
-        if (queue.length > 0 && loss === undefined && failure === undefined) start();
-      });
+    // Set synchronously, so a push before the promise settles starts a new loop.
+    isPumping = false;
   }
 
   return {
@@ -69,11 +66,11 @@ export function createChunkWriter(
       // After a failed batch the store would see a gap and report it as a loss of the writer.
       if (loss !== undefined || failure !== undefined || chunks.length === 0) return;
       for (const chunk of chunks) queue.push(...splitOversized(chunk));
-      start();
+      if (!isPumping) pumped = pump();
     },
-    room: () => (queue.length > HIGH_WATER ? pumping : undefined),
+    room: () => (isPumping && queue.length > HIGH_WATER ? pumped : undefined),
     flush: async () => {
-      while (pumping !== undefined) await pumping;
+      while (isPumping) await pumped;
       if (failure !== undefined) throw failure;
     },
     lost: () => loss,

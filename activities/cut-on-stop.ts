@@ -26,7 +26,7 @@ export function cutOnStop(
   attempt: Pick<Attempt, 'cut'>,
 ): () => void {
   const conversation = rootOf(sessionId);
-  const life = new AbortController();
+  let isOver = false;
   let leave: (() => void) | undefined;
 
   /** A sub-agent works for the newest run of its root conversation. */
@@ -48,12 +48,12 @@ export function cutOnStop(
 
   /** Returns undefined if the attempt ends first. */
   async function subscribe(): Promise<(() => void) | undefined> {
-    while (!life.signal.aborted) {
+    while (!isOver) {
       try {
         return await streamManager.onStop(sessionId, onStop);
       } catch (error) {
         warn(error);
-        await sleep(LISTEN_AGAIN_MS, life.signal);
+        await sleep(LISTEN_AGAIN_MS);
       }
     }
     return undefined;
@@ -65,7 +65,7 @@ export function cutOnStop(
       isLater = true;
     });
     leave = await subscribe();
-    if (life.signal.aborted) leave?.();
+    if (isOver) leave?.();
     // A channel that an earlier step subscribed to has missed nothing.
     else if (isLater) await lookUp();
   }
@@ -80,7 +80,7 @@ export function cutOnStop(
   // Published messages may be lost; each renewal of the lease reads the mailbox.
   const endMail = lease?.onStop(conversation, onStop);
   return () => {
-    life.abort();
+    isOver = true;
     endMail?.();
     leave?.();
   };

@@ -109,6 +109,7 @@ interface Kept {
 interface Decided<Reply> extends Kept {
   reply: Reply;
   tree: Tree;
+  writes: readonly Write[];
 }
 
 interface Loads {
@@ -178,9 +179,11 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
           return known.get(name);
         },
       });
-      const decided = tryTo(() => ({ reply: decide(tree.session(part)) }));
-      // Writes may ask for more reads.
-      if (!onlyLooks && 'reply' in decided) tryTo(() => tree.writes());
+      const decided = tryTo(() => {
+        const reply = decide(tree.session(part));
+        // Writes may ask for more reads.
+        return { reply, writes: onlyLooks ? [] : tree.writes() };
+      });
       if (missing.size > 0) {
         loaded = await load([...missing.values()]);
         continue;
@@ -188,7 +191,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       const mayGrow = onlyLooks || mayGrowUnder(tree, room);
       if (!mayGrow && first.version !== loaded.version) return undefined;
       if ('error' in decided) asCorrupt(decided.error);
-      return { reply: decided.reply, tree, loaded: first, known };
+      return { ...decided, tree, loaded: first, known };
     }
   }
 
@@ -208,8 +211,7 @@ export function createChange(backend: Backend): { change: Change; look: Look } {
       const decided = await decideOn(at, decide, { wants, floor, room, kept });
       kept = undefined;
       if (decided === undefined) return undefined;
-      const { tree, loaded } = decided;
-      const writes = tree.writes();
+      const { tree, writes, loaded } = decided;
       addsEntries = writes.some(([kind]) => kind === 'add');
       // Without an entry after it, the room would count as a part of the log.
       if (room > 0 && !addsEntries) return undefined;

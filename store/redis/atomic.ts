@@ -139,7 +139,7 @@ export function createAtomic(evaluate: Evaluate, evaluateLarge = evaluate): Atom
   return {
     load: (keys, commands, isLarge) =>
       (isLarge ? evaluateLarge : evaluate)(LOAD, keys, commands.flatMap(toArguments)),
-    append: async (keys, args) => (await evaluate(APPEND, keys, args)) as number[],
+    append: (keys, args) => evaluate(APPEND, keys, args) as Promise<number[]>,
     writeIf: createWriteIf(evaluate),
   };
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Entry, Read, Want, Write } from '../../session/fields.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { Backend, Commit } from '../change.js';
@@ -38,7 +38,7 @@ export function createBackend({ load, writeIf, prefix, keep }: BackendOptions): 
       const keys = keysOf(prefix, conversationId);
       const [root, files] = [keys('', 'record'), keys('', 'files')];
       const [before = '', sequence = '', changes = ''] = version.split(' ');
-      const next = randomBytes(9).toString('base64url');
+      const next = randomUUID();
       const log = commit.sequence === undefined ? [] : ['seq', commit.sequence];
       const checks: Check[] = [
         [before, 'HGET', root, 'v'],

@@ -138,18 +138,16 @@ export function createEvaluate(
   let isChecked = false;
   let checking: Promise<void> | undefined;
 
-  async function evaluate(
+  function evaluate(
     { sha, code }: Script,
     keys: readonly string[],
     args: readonly string[],
   ): Promise<unknown> {
     const input = [keys.length, ...keys, ...args] as const;
-    try {
-      return await redis.evalsha(sha, ...input);
-    } catch (error) {
+    return redis.evalsha(sha, ...input).catch((error: unknown) => {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
       return redis.eval(code, ...input);
-    }
+    });
   }
 
   async function checkRights(): Promise<void> {
