@@ -130,7 +130,6 @@ export function createStoresOn(data: MemoryData): MemoryStores {
     ...createLocalAtomic(keyspace),
     fileStore: files,
     keepsFilesElsewhere: true,
-    corkWrites: () => undefined,
   };
   const context = completeContext(own, options);
   return {

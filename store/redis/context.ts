@@ -87,8 +87,6 @@ export interface RedisContext extends Omit<Atomic, 'load'> {
   fileStore: FileStore;
   /** True if `fileStore` is a separate store, whose contents cannot expire with this one. */
   keepsFilesElsewhere: boolean;
-  /** Batches all writes of the current turn of the event loop into one send. */
-  corkWrites: () => void;
 }
 
 const STREAM_TTL_SECONDS = 24 * 60 * 60;
@@ -129,7 +127,7 @@ export function createContext(
   const keys = createKeySpace(options.prefix);
   const unanswered = createUnanswered();
   const repeat = retriesRefusals ? waitOutRefusals(() => redis.status === 'end') : sendOnce;
-  const send = sendCounted(repeat, unanswered, connected);
+  const send = sendCounted(repeat, unanswered, corkWrites(redis), connected);
   const rights = rightsFor(keys);
   const own = {
     data: nameData(redis, options.prefix),
@@ -140,7 +138,6 @@ export function createContext(
     now: Date.now,
     keepsFilesElsewhere: options.files !== undefined,
     fileStore: options.files ?? createRedisFileStore(reads, keys, send),
-    corkWrites: corkWrites(redis),
   };
   return { ...completeContext(own, options), unanswered };
 }

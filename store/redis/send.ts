@@ -36,14 +36,24 @@ export function waitOutRefusals(isEnded: () => boolean): Send {
 /**
  * Counts commands until they are answered.
  *
+ * @param cork called before each command
  * @param connected nothing is sent before it resolves
  */
-export function sendCounted(repeat: Send, unanswered: Unanswered, connected?: Promise<void>): Send {
+export function sendCounted(
+  repeat: Send,
+  unanswered: Unanswered,
+  cork: () => void,
+  connected?: Promise<void>,
+): Send {
   let isConnecting = connected !== undefined;
   void connected?.then(() => {
     isConnecting = false;
   });
-  const sendNow: Send = (work) => repeat(() => unanswered.during(work));
+  const sendNow: Send = (work) =>
+    repeat(() => {
+      cork();
+      return unanswered.during(work);
+    });
   return (work) =>
     connected !== undefined && isConnecting ? connected.then(() => sendNow(work)) : sendNow(work);
 }

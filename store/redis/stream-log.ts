@@ -74,7 +74,6 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
         (message) => toShortDelta(message, conversation) ?? toCheckedText(message),
       );
       const notes = writer.name.startsWith('t:') ? toNotes(messages) : '';
-      context.corkWrites();
       const counts = [String(batch), String(clock()), String(known)];
       const reply = await context.append(appendKeys, [...names, ...counts, notes, ...texts]);
       const result = toAppendResult(reply);
