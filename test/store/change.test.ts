@@ -75,6 +75,8 @@ it.each([
   // The fourth try leaves room for the entries that are appended before its commit.
   ['adds an entry', () => undefined, 4, [0, 1, 2, 3]],
   ['reads entries too', ({ tree }: Session) => tree.log.after(0, 9), 5, [0, 1, 2, 3, 4, 5]],
+  ['reads a batch too', (session: Session) => session.batch('w:a'), 5, [0, 1, 2, 3, 4, 5]],
+  ['reads notes too', (session: Session) => session.notes('w:a'), 5, [0, 1, 2, 3, 4, 5]],
 ])(
   'a change that %s is stored although the log grows each time',
   async (_what, read, appends, tries) => {
