@@ -128,7 +128,8 @@ export function encodePayload({ metadata, data }: Payload): Uint8Array {
   const entries = Object.entries(metadata ?? {}).map(([name, value]) =>
     toField(METADATA, Buffer.concat([toField(KEY, Buffer.from(name)), toField(VALUE, value)])),
   );
-  return Buffer.concat([...entries, ...(data == null ? [] : [toField(DATA, data)])]);
+  // A message without data, such as the result of an update without one, has a plain array.
+  return Buffer.concat([...entries, ...(ArrayBuffer.isView(data) ? [toField(DATA, data)] : [])]);
 }
 
 function toField(tag: number, bytes: Uint8Array): Uint8Array {

@@ -26,6 +26,8 @@ it('payloads are encoded as the messages that other SDKs read', () => {
   expect(encoded).toEqual(Buffer.from(Message.encode(payload).finish()));
   expect(bytesOf(decodePayload(encoded))).toBe(bytesOf(payload));
   expect(decodePayload(encodePayload({ data: new Uint8Array() })).data).toHaveLength(0);
+  const empty = Message.create({ metadata: payload.metadata });
+  expect(Buffer.from(encodePayload(empty))).toEqual(Buffer.from(Message.encode(empty).finish()));
   expect(() => decodePayload(encoded.subarray(0, -1))).toThrow('no payload');
 });
 
