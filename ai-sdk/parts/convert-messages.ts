@@ -113,7 +113,7 @@ function showEvents({ message, events }: Reply, before = Infinity): void {
 
 /** Returns the message of a turn that was stopped before the model's first output. */
 export function toSilentMessage(messageId: string): UIMessage {
-  return { id: messageId, role: 'assistant', parts: [{ type: 'step-start' }] };
+  return { id: messageId, role: 'assistant', parts: [{ type: 'step-start' }], metadata: {} };
 }
 
 /** Adds the step that keeps clients from reposting a reply that is empty or ends with calls. */
@@ -122,6 +122,8 @@ function closeMessage(message: UIMessage, last: AssistantRow): void {
   const isSilent = message.parts.length === 0;
   if (isSilent || parts.some((part) => part.type === 'tool-call'))
     message.parts.push({ type: 'step-start' });
+  else if (parts.length > 0) return;
+  message.metadata ??= {};
 }
 
 function collectResults(rows: readonly Row[], options: ConvertOptions): Map<string, ToolRow> {

@@ -21,9 +21,6 @@ export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIS
   if (message.metadata !== undefined) {
     events.push({ type: 'message-metadata', messageMetadata: message.metadata });
   }
-  // Clients publish an empty step only with another part.
-  if (message.parts.at(-1)?.type === 'step-start')
-    events.push({ type: 'start', messageId: message.id });
   if (isInStep) events.push({ type: 'finish-step' });
   return events;
 }
@@ -43,11 +40,14 @@ export function toNoticeEvents(
 ): UIStreamPart[] {
   // A step would hide an open call from the client, which would then never send its answer. If no
   // call is open, only a step keeps the client from posting again at once.
-  const start: UIStreamPart = { type: 'start', messageId };
   const guard: UIStreamPart[] = shown.some(({ state }) => OPEN_STATES.has(state))
     ? [{ type: 'message-metadata', messageMetadata: null }]
-    : [{ type: 'start-step' }, start, { type: 'finish-step' }];
-  return [start, ...told, ...guard, { type: 'finish', finishReason }];
+    : [
+        { type: 'start-step' },
+        { type: 'message-metadata', messageMetadata: {} },
+        { type: 'finish-step' },
+      ];
+  return [{ type: 'start', messageId }, ...told, ...guard, { type: 'finish', finishReason }];
 }
 
 function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfile): UIStreamPart[] {

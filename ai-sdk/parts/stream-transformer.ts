@@ -173,15 +173,15 @@ class StepFrame {
 
   /**
    * Closes the last step. With `guard`, a step whose results a stock client would send back is
-   * followed by an empty step, which clients publish only with the repeated `guard`.
+   * followed by another step with metadata: clients ignore an empty step.
    */
-  end(out: UIStreamPart[], guard: UIStreamPart | undefined): void {
-    if (this.#isShown && guard !== undefined && this.#content !== 'content') {
+  end(out: UIStreamPart[], options: { guard: boolean }): void {
+    if (this.#isShown && options.guard && this.#content !== 'content') {
       if (this.#content !== 'nothing') {
         this.#close(out);
         this.#open(out);
       }
-      out.push(guard);
+      out.push({ type: 'message-metadata', messageMetadata: {} });
     }
     this.#close(out);
   }
@@ -264,13 +264,10 @@ export class StreamTransformer {
   start(): UIStreamPart[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
-    return [this.#toStart()];
-  }
-
-  #toStart(): UIStreamPart {
     const agentId = this.#agentId ?? '';
-    const messageId = this.#options.generateMessageId?.(agentId) ?? `msg-${agentId}`;
-    return { type: 'start', messageId };
+    return [
+      { type: 'start', messageId: this.#options.generateMessageId?.(agentId) ?? `msg-${agentId}` },
+    ];
   }
 
   /** Converts a chunk, bare, with its sequence, or as a log entry. Unknown types yield no event. */
@@ -307,7 +304,7 @@ export class StreamTransformer {
   finalize(): { events: UIStreamPart[] } {
     const events = this.start();
     const { failure, isPaused } = this.#ending;
-    this.#step.end(events, isPaused ? undefined : this.#toStart());
+    this.#step.end(events, { guard: !isPaused });
     if (failure !== undefined) events.push({ type: 'error', errorText: failure });
     events.push({ type: 'finish', finishReason: this.#ending.toFinishReason() });
     return { events };

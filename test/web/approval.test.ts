@@ -24,7 +24,7 @@ const charged = (id: string): Wire =>
       { type: 'start', messageId: 'msg-1' },
       { type: 'tool-output-available', toolCallId: id, output: 'ok', dynamic: true },
       { type: 'start-step' },
-      { type: 'start', messageId: 'msg-1' },
+      { type: 'message-metadata', messageMetadata: {} },
       { type: 'finish', finishReason: 'stop' },
     )
     .end();

@@ -209,7 +209,7 @@ describe('StreamTransformer', () => {
 
   it('StreamTransformer guards an end behind a call, not a pause', () => {
     const opening = chunks({ type: 'tool_start', ...call, arguments: {}, providerExecuted: true });
-    const guard = ['start-step', 'start', 'finish-step', 'finish'];
+    const guard = ['start-step', 'message-metadata', 'finish-step', 'finish'];
     const ended = new StreamTransformer();
     run(ended, [...opening, end]);
     expect(ended.finalize().events.map(({ type }) => type)).toEqual(['finish-step', ...guard]);

@@ -121,7 +121,7 @@ export const get = (
 ): Promise<Reply> => ask(runtime, [], headers, 'GET');
 
 /** How a response ends that must not make a stock client post again. */
-export const GUARD = ['start-step', 'start', 'finish-step', 'finish'];
+export const GUARD = ['start-step', 'message-metadata', 'finish-step', 'finish'];
 
 /** A runtime whose session `s1` has asked twice and waits. */
 export async function startAsking(): Promise<ChatRuntime> {

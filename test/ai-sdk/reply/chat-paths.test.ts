@@ -132,7 +132,7 @@ describe('GET of a turn at rest (paths 5, 6)', () => {
   it('reports a failed turn to a page whose snapshot was active, and to no other', async () => {
     const runtime = createScripted();
     const posted = await ask(runtime, [scripted('u1', { fail: { status: 400 } })]);
-    const guard = ['start-step', 'start', 'finish-step'];
+    const guard = ['start-step', 'message-metadata', 'finish-step'];
     expect(posted.types).toEqual(['start', ...guard, 'error', 'finish']);
     expect((await get(runtime, { 'x-resume-from-sequence': '0' })).types).toEqual(posted.types);
     const snapshot = await snapshotOf(runtime, 's1');
