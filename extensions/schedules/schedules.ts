@@ -156,12 +156,17 @@ export function createSchedules({
     }
   }
 
-  async function cancelFiring(workflowId: string): Promise<void> {
-    try {
-      await call(() => client.workflow.getHandle(workflowId).cancel());
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-    }
+  /** Cancels the firings that are not over, of the recent ones that Temporal knows. */
+  async function cancelFirings(found: ScheduleDescription | undefined): Promise<void> {
+    const cancel = async ({ action }: ScheduleExecutionResult): Promise<void> => {
+      try {
+        await call(() => client.workflow.getHandle(action.workflow.workflowId).cancel());
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    };
+    // `runningActions` would lack those of `allow_all`.
+    await Promise.all((found?.info.recentActions ?? []).map(cancel));
   }
 
   /** Lists schedules sorted by name. */
@@ -317,11 +322,12 @@ export function createSchedules({
       });
       const theirs = all.filter((each) => each.owner === owner);
       for (const { name } of theirs) {
-        const described = await find(tenant, name);
+        // One that still waits for its turn would begin another conversation of this person. A failure
+        // here leaves the schedule to the next attempt; the second look finds those begun meanwhile.
+        await cancelFirings((await find(tenant, name))?.found);
+        const begun = await find(tenant, name);
         await remove(tenant, name);
-        // One that still waits for its turn would begin another conversation of this person.
-        const running = described?.found.info.runningActions ?? [];
-        await Promise.all(running.map(({ workflow }) => cancelFiring(workflow.workflowId)));
+        await cancelFirings(begun?.found);
       }
       return theirs.map(({ name }) => name);
     },

@@ -250,6 +250,41 @@ it.concurrent('whose memo names another tenant is not shown, whatever its id is'
   expect(await found.list('t')).toHaveLength(101);
 });
 
+it.concurrent('stays for the next erasure until its firings are cancelled', async () => {
+  const done: string[] = [];
+  let isAway = true;
+  let looks = 0;
+  const firing = (workflowId: string) => ({ action: { workflow: { workflowId } } });
+  const memo = { about: { tenant: 't', name: 'n', owner: 'o' } };
+  const described = { memo, state: {}, info: { nextActionTimes: [] as Date[] } };
+  const describe = () => {
+    looks += 1;
+    // The second firing begins between the looks of the attempt that succeeds.
+    const recentActions = ['one', 'two'].slice(0, looks > 2 ? 2 : 1).map(firing);
+    return Promise.resolve({ ...described, info: { recentActions } });
+  };
+  const act = async (name: string): Promise<void> => {
+    if (isAway) throw new Error('away');
+    done.push(name);
+    return Promise.resolve();
+  };
+  const found = createSchedules({
+    client: {
+      connection: { withDeadline: (_: number, work: () => Promise<unknown>) => work() },
+      schedule: {
+        list: () => [described],
+        getHandle: () => ({ describe, delete: () => Promise.resolve(done.push('deleted')) }),
+      },
+      workflow: { getHandle: (id: string) => ({ cancel: () => act(id) }) },
+    } as unknown as Client,
+  });
+  await expect(found.deleteOf('t', 'o')).rejects.toThrow();
+  expect(done).toEqual([]);
+  isAway = false;
+  expect(await found.deleteOf('t', 'o')).toEqual(['n']);
+  expect(done).toEqual(['one', 'deleted', 'one', 'two']);
+});
+
 describe('a schedule', () => {
   it.concurrent(
     'is the same when it is created again, and no other of its name is created',
