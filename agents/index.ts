@@ -66,6 +66,7 @@ export {
   Duration,
   Flag,
   isFunction,
+  isObject,
   isTexts,
   must,
   settings,

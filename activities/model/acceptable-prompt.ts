@@ -6,6 +6,7 @@ import type {
   LanguageModelV4ToolResultOutput,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider';
+import { isObject } from '../../agents/fields.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { AssistantPart, AssistantRow, Row } from '../../protocol/rows.js';
 import { providerOf } from '../../protocol/telemetry.js';
@@ -170,8 +171,7 @@ function toReplyContent(part: ContentOf<'assistant'>, rules: Rules): ContentOf<'
     case 'tool-call': {
       const { toolCallId, input, providerExecuted } = part;
       if (providerExecuted === true) return isForeign(keyOfCall(toolCallId)) ? [] : [part];
-      const isObject = typeof input === 'object' && input !== null && !Array.isArray(input);
-      const given = family === 'google' && !isObject && { input: { value: input } };
+      const given = family === 'google' && !isObject(input) && { input: { value: input } };
       return [{ ...toAcceptableCall(part, rules), ...given }];
     }
     case 'tool-result':

@@ -1,6 +1,7 @@
 import { asSchema, type Schema } from 'ai';
 import type { z } from 'zod';
 import type { ToolDefinition } from '../../agents/definitions.js';
+import { isObject } from '../../agents/fields.js';
 import { hasPrototypeKeys, isDeeperThan, LIMITS } from '../../protocol/limits.js';
 
 /** JSON arguments of a call, or the reason that they are invalid; then `value` is `{}`. */
@@ -48,12 +49,8 @@ export async function checkCallInput(
   input: CallInput,
 ): ReturnType<typeof checkInput> {
   const checked = await checkInput(inputSchema, input);
-  if ('why' in checked || isRecord(input.value)) return checked;
+  if ('why' in checked || isObject(input.value)) return checked;
   return { why: 'the input must be an object' };
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Returns the schema of a tool's input as models get it. */

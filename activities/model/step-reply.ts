@@ -7,6 +7,7 @@ import type {
   LanguageModelV4ToolResult,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider';
+import { isObject } from '../../agents/fields.js';
 import {
   type FinishReason,
   type ShownMetadata,
@@ -28,7 +29,6 @@ import {
 } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import { CallIds } from './call-ids.js';
-import { isRecord } from './call-input.js';
 import { toReported, type Reported } from './reported.js';
 import { ReplyBlocks, storableOf, WholeCharacters, type ChunkFields } from './reply-blocks.js';
 
@@ -162,7 +162,7 @@ export function createStepReply(
     if (part.providerExecuted === true) {
       const made = toPartialInput(input);
       // The row keeps the chunk's arguments, so that history matches the live view.
-      const args = isRecord(made) && !isTooLargeToShow([made, told]) ? made : {};
+      const args = isObject(made) && !isTooLargeToShow([made, told]) ? made : {};
       const marks = { providerExecuted: true, byProvider: true, ...told };
       chunks.push(...blocks.leave(false));
       chunks.push(...emit({ type: 'tool_start', toolCallId, toolName, arguments: args, ...marks }));

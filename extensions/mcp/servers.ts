@@ -4,6 +4,7 @@ import {
   Duration,
   Flag,
   isFunction,
+  isObject,
   isTexts,
   must,
   settings,
@@ -149,10 +150,6 @@ export const ServersByName = z
   });
 
 export const McpField = z.object({ mcpServers: ServersByName });
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function isHttp(value: unknown): boolean {
   return (
