@@ -83,9 +83,7 @@ async function main(): Promise<void> {
   void explain().then(({ warning }) => {
     if (warning !== undefined) logger.warn({}, warning);
   });
-  void warnOfRedis(redis.settings, (warning) => {
-    logger.warn({}, warning);
-  });
+  void warnOfRedis(redis.settings, logger);
   const toMetrics = config.METRICS_PORT === undefined ? createMetricsIfInstalled : createApiMetrics;
   const metrics = toMetrics({
     processMetrics: true,

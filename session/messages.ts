@@ -1,18 +1,13 @@
 import { byteLength } from './fields.js';
 import type { Message } from './input.js';
-import type { Accepted } from './record.js';
 import { type Session } from './tree.js';
 
-/** Returns true for a message that a rewind dropped; its id is free. */
-function isDropped(session: Session, id: string, { row }: Accepted): boolean {
-  if (row === undefined || session.existing.rewound !== true) return false;
-  const text = session.rows.at(row);
-  return text === undefined || headOf(text).id !== id;
-}
-
+/** Returns undefined also for a message that a rewind dropped: its id is free. */
 export function acceptedHash(session: Session, id: string): string | undefined {
-  const accepted = session.record && session.messages.get(id);
-  return accepted === undefined || isDropped(session, id, accepted) ? undefined : accepted.hash;
+  const { hash, row } = (session.record && session.messages.get(id)) ?? {};
+  if (row === undefined || session.record?.rewound !== true) return hash;
+  const text = session.rows.at(row);
+  return text !== undefined && headOf(text).id === id ? hash : undefined;
 }
 
 export function accept(session: Session, messages: readonly Pick<Message, 'id' | 'hash'>[]): void {

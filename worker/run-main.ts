@@ -106,9 +106,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
     (withinMs) => explainRedis(config.REDIS_URL, redisAddress, withinMs),
     serverMs,
   );
-  void warnOfRedis(redis.settings, (warning) => {
-    logger.warn({}, warning);
-  });
+  void warnOfRedis(redis.settings, logger);
   const { namespace } = temporal;
   const { TASK_QUEUE: taskQueue } = config;
   const keyIds = (keys ?? []).map(({ id }) => id);

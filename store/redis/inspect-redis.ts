@@ -168,10 +168,10 @@ async function findRefusal({ look }: Pick<RedisContext, 'look'>): Promise<string
 /** Logs what is wrong with a Redis that answers. Never throws. */
 export async function warnOfRedis(
   settings: () => Promise<RedisSettings>,
-  warn: (warning: string) => void,
+  logger: { warn: (about: object, warning: string) => void },
 ): Promise<void> {
   const found = await settings().catch((error: unknown) => ({ warnings: [toReason(error)] }));
-  found.warnings.forEach(warn);
+  for (const warning of found.warnings) logger.warn({}, warning);
 }
 
 /** A problem that keeps a process from using Redis, and its fix, which names the setting. */

@@ -26,13 +26,7 @@ import { fitChanges } from '../record/apply-changes.js';
 import { isQuestion } from '../record/questions.js';
 import type { StartCallInput } from '../contract/calls.js';
 import type { ClaimInput } from '../contract/steps.js';
-import {
-  checked,
-  MOST_NEW_ROWS,
-  type Change,
-  type ChangeOptions,
-  type Listener,
-} from '../change.js';
+import { checked, MOST_NEW_ROWS, type Change, type Listener } from '../change.js';
 import { onData } from '../contract/shared-data.js';
 import type { Noted } from '../contract/due.js';
 import type { Changes, Store } from '../contract/store.js';
@@ -174,7 +168,7 @@ function changesOf(
   const change =
     <Input extends Addressed, Reply extends object>(
       decide: (session: Session, input: Stored<Input>) => Reply,
-      options?: Pick<ChangeOptions, 'isFreeing'>,
+      options?: { isFreeing?: boolean },
     ) =>
     async (input: Input, noted?: Noted): Promise<Decoded<Reply>> =>
       decoded(await make(sessionOf(input), decide, toStored(input), { ...options, noted }));
@@ -252,7 +246,6 @@ function changesOf(
       },
       extendDeadline: change(extendDeadline),
       lease: change(leaseCall),
-      // Other agents of the conversation may be speaking.
       takeId: change(takeCallId),
     },
     queue: {
