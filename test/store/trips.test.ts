@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { formatCheckpointId } from '../../protocol/ids.js';
 import { textChunk } from '../../store/conformance/fixtures.js';
+import { takeStep } from '../../store/conformance/session/played-turns.js';
 import { childAt, grow } from '../../store/conformance/tree.js';
 import { LOAD } from '../../store/redis/atomic.js';
 import { RedisStateStore, RedisStreamManager } from '../../store/redis/index.js';
@@ -134,19 +135,13 @@ it('an edit reads the messages of its turn in pages, and keeps those before its 
 
 it('a return to a checkpoint and a resumed run read few rows of a long turn with many results', async () => {
   const { session, readsOf } = setUp();
-  const { runId } = await session.newRun();
+  const run = await session.newRun();
+  const { runId } = run;
   const steps = 24;
-  for (let step = 1; step < steps; step += 1) {
-    await session.ask(runId, step, [newCall(`c${String(step)}`, 'server')]);
-    await session.carryOut(runId, step, `c${String(step)}`, step);
-  }
-  const ids = Array.from({ length: 40 }, (_, n) => `k${String(n)}`);
-  await session.ask(
-    runId,
-    steps,
-    ids.map((id) => newCall(id, 'server')),
-  );
-  for (const id of ids) await session.carryOut(runId, steps, id, 'done');
+  for (let step = 1; step < steps; step += 1) await takeStep(session, run, step);
+  const calls = Array.from({ length: 40 }, (_, n) => newCall(`k${String(n)}`, 'server'));
+  await session.ask(runId, steps, calls);
+  for (const { toolCallId } of calls) await session.carryOut(runId, steps, toolCallId, 'done');
   await session.end(runId, 'interrupted', { step: steps });
   let resumed = '';
   const reads = await readsOf(async () => {
@@ -158,7 +153,7 @@ it('a return to a checkpoint and a resumed run read few rows of a long turn with
   await session.end(resumed, 'interrupted', { step: steps });
   const back = (): Promise<unknown> => session.rewindTo(formatCheckpointId(runId, steps));
   expect(await readsOf(back)).toBeLessThan(16);
-  expect(await session.rows()).toHaveLength(1 + 2 * (steps - 1) + 1 + ids.length);
+  expect(await session.rows()).toHaveLength(1 + 2 * (steps - 1) + 1 + calls.length);
 });
 
 it('a name that many calls of sub-agents want is found in few reads, while another of them speaks', async () => {

@@ -71,13 +71,8 @@ function createTransport(
   fetch: typeof globalThis.fetch,
   headers = {},
 ): ChatTransport<LibraryMessage> {
-  const quick = { retryDelayMs: () => 0, giveUpAfterMs: 2_000 };
-  return createResumableChatTransport({
-    api: 'http://chat.test/api/chat',
-    fetch,
-    headers,
-    ...quick,
-  });
+  const quick = { api: 'http://chat.test/api/chat', retryDelayMs: () => 0, giveUpAfterMs: 2_000 };
+  return createResumableChatTransport({ fetch, headers, ...quick });
 }
 
 it('a resumable transport passes on a step that is reset, to a page that reads such parts', async () => {

@@ -14,8 +14,9 @@ import { ANONYMOUS } from '../../../protocol/ids.js';
 import type { AssistantRow, ToolRow } from '../../../protocol/rows.js';
 import type { OpenCall } from '../../../store/contract/call-record.js';
 import type { SessionView } from '../../../store/contract/sessions.js';
+import { conclude, takeStep } from '../../../store/conformance/session/played-turns.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { assistantRow, drive, newCall } from '../../support/session-driver.js';
+import { drive } from '../../support/session-driver.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import {
   ask,
@@ -47,18 +48,7 @@ describe('a conversation in pages', () => {
     const hidden = { ...user('h1'), metadata: { hidden: true } };
     await ask(runtime, [hidden, user('u4'), user('u5'), scripted('u6', { say: 'Three.' })]);
     const all = await loadAllUIMessages(stateStore, 's1');
-    expect(ids(all)).toEqual([
-      'u1',
-      'msg-1',
-      'u2',
-      'msg-3',
-      'u3',
-      'msg-5',
-      'u4',
-      'u5',
-      'u6',
-      'msg-9',
-    ]);
+    expect(ids(all).join(' ')).toBe('u1 msg-1 u2 msg-3 u3 msg-5 u4 u5 u6 msg-9');
     expect(JSON.stringify(all)).not.toContain('input-available');
     // The copy ends with a question that has no reply of its own.
     const copied = { sessionId: 's1', messageIndex: 6, by: ANONYMOUS };
@@ -158,17 +148,8 @@ describe('a conversation in pages', () => {
   it('a page of history leaves out the steps of a reply that goes on', async () => {
     const stores = createMemoryStores();
     const session = drive(stores);
-    for (const id of ['u1', 'u2']) {
-      const { runId } = await session.newRun(id);
-      const writer = session.writer(runId, 1, 1);
-      await session.claim(writer);
-      await session.commit(writer);
-    }
-    const { runId, messageId } = await session.newRun('u3');
-    const writer = session.writer(runId, 1, 1);
-    const calls = [newCall('c1', 'server')];
-    await session.claim(writer);
-    await session.commit(writer, { calls, row: { ...assistantRow(writer, calls), messageId } });
+    for (const id of ['u1', 'u2']) await conclude(session, await session.newRun(id), 1);
+    await takeStep(session, await session.newRun('u3'), 1);
     const page = { offset: 4, caller: { userId: 'ann' } };
     const { messages, hasMore } = await loadUIMessages(stores.store, session.id, page);
     expect([ids(messages), hasMore]).toEqual([['u3'], false]);

@@ -77,16 +77,19 @@ it('runs without search attributes are not listed', () => {
   }
 });
 
-it('a page that Temporal cannot find is of another list, unlike a list that it refuses', async () => {
-  const refuse = () =>
-    Promise.reject(Object.assign(new Error('bad token'), { code: 3, details: '' }));
+function temporalOf(workflowService: object) {
   const client = {
-    workflowService: { listWorkflowExecutions: refuse },
+    workflowService,
     connection: { withDeadline: (_: unknown, work: () => Promise<unknown>) => work() },
     options: { namespace: 'default' },
   };
-  const temporal = { client: client as unknown as Client, taskQueue: 'q', searchAttributes: true };
-  const { list } = createRunList(temporal);
+  return { client: client as unknown as Client, taskQueue: 'q', searchAttributes: true };
+}
+
+it('a page that Temporal cannot find is of another list, unlike a list that it refuses', async () => {
+  const refuse = () =>
+    Promise.reject(Object.assign(new Error('bad token'), { code: 3, details: '' }));
+  const { list } = createRunList(temporalOf({ listWorkflowExecutions: refuse }));
   await expect(list({}, { limit: 1, cursor: 'x' })).rejects.toMatchObject({
     code: 'validation_error',
   });
@@ -99,12 +102,7 @@ it('Temporal is asked only for runs of the tenant, for each list and each group'
     asked.push(query);
     return { executions: [], nextPageToken: [], count: 1 };
   };
-  const client = {
-    workflowService: { listWorkflowExecutions: ask, countWorkflowExecutions: ask },
-    connection: { withDeadline: (_: unknown, work: () => Promise<unknown>) => work() },
-    options: { namespace: 'default' },
-  };
-  const temporal = { client: client as unknown as Client, taskQueue: 'q', searchAttributes: true };
+  const temporal = temporalOf({ listWorkflowExecutions: ask, countWorkflowExecutions: ask });
   const api = await startOnMemory({ instead: { temporal } });
   for (const path of ['', '/count', '/count?groupBy=agent', '/count?groupBy=tenant']) {
     const reply = await api.get(`/api/operator/runs${path}`, { 'x-user': 'eva@acme@viewer' });

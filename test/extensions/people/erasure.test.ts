@@ -85,16 +85,8 @@ it('looks through the conversations of a person only once none is left', async (
   const { owners } = stores.store;
   const { page } = owners;
   const repair = jest.spyOn(owners, 'repair');
-  const left = {
-    sessionId: 'left',
-    title: '',
-    agent: '',
-    status: 'completed',
-    updatedAt: 1,
-  } as const;
-  owners.page = async (who, query) => {
-    return query.limit === 1 ? { conversations: [left] } : page(who, query);
-  };
+  const all = await page(ANN, { limit: 1 });
+  owners.page = async (who, query) => (query.limit === 1 ? all : page(who, query));
   expect(await erase()).toMatchObject({ status: 202, complete: false, conversations: 1 });
   expect(repair).not.toHaveBeenCalled();
   owners.page = page;
