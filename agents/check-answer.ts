@@ -3,6 +3,7 @@ import type { ToolAnswer } from '../protocol/answers.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import { findJsonFault, hasPrototypeKeys } from '../protocol/limits.js';
+import { isObject } from './fields.js';
 import type { AgentRegistry } from './registry.js';
 
 /** Checks an answer to a waiting call; see createAnswerCheck. */
@@ -27,6 +28,8 @@ export function createAnswerCheck(agents: Pick<AgentRegistry, 'get'>): AnswerChe
     if (answer.kind === 'approval-response') {
       if (answer.approved && answer.input !== undefined) {
         await parse(tool.inputSchema, answer.input, 'invalid_input');
+        if (!isObject(answer.input))
+          throw refuse('invalid_input', [{ path: '', message: 'it is no object' }]);
         // Pages do not show such a key, so an approver would not see what another one added.
         if (hasPrototypeKeys(answer.input))
           throw refuse('invalid_input', [{ path: '', message: 'it has a key of prototypes' }]);

@@ -84,9 +84,14 @@ function close(server: Server, open: Iterable<ServerResponse>): Promise<void> {
     });
     for (const response of open) {
       if (!response.headersSent) response.setHeader('connection', 'close');
-      else if (!response.writableEnded) response.destroy();
+      else if (isEventStream(response)) response.destroy();
     }
   });
+}
+
+/** Readers of events come again; other replies are complete or useless. */
+function isEventStream(response: ServerResponse): boolean {
+  return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }
 
 /** Replies by Node's error code; other errors get 400. */

@@ -55,7 +55,7 @@ export async function pipeToExpress(
 ): Promise<void> {
   if (typeof reply !== 'function' && (response.destroyed || response.req.method === 'HEAD')) {
     // A body that nobody reads would follow its log on.
-    await reply.body?.cancel();
+    await reply.body?.cancel().catch(() => undefined);
   }
   if (response.destroyed) return;
   if (typeof reply === 'function') {

@@ -5,6 +5,8 @@ import type { Response } from 'express';
 
 export async function sendLines(response: Response, lines: AsyncIterable<string>): Promise<void> {
   response.type('application/x-ndjson');
+  // The first line may take long to find.
+  response.flushHeaders();
   await sendPieces(response, lines);
 }
 

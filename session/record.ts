@@ -47,7 +47,7 @@ export interface SessionRecord {
   queue: QueueEntry[];
   /** Ids of notes that the next step or turn adds to the transcript for the model. */
   notices: string[];
-  /** The newest snapshot that a client took while its turn was active. */
+  /** The newest snapshot or history that a client read while its turn was active. */
   snapshot?: { turn: number; at: number };
   /** Status of the conversation's stream. */
   stream: StreamStatus | undefined;

@@ -41,8 +41,6 @@ class ReceivedReply implements Receiver<CommonStreamPart> {
   readonly #source: ReplySource;
   readonly #signal: AbortSignal;
   #hasOpened = false;
-  /** True until the connection's `start` has arrived. */
-  #isFresh = true;
   #messageId: string | undefined;
   /** Sequence up to which everything was delivered; undefined if no id has arrived. */
   #position: number | undefined;
@@ -62,7 +60,6 @@ class ReceivedReply implements Receiver<CommonStreamPart> {
   }
 
   open(): Promise<Response | null> {
-    this.#isFresh = true;
     const { response, resume, repeat } = this.#source;
     if (this.#position !== undefined) return resume(this.#position, this.#signal);
     if (this.#hasOpened && repeat !== undefined) return repeat(this.#signal);
@@ -127,12 +124,10 @@ class ReceivedReply implements Receiver<CommonStreamPart> {
     switch (part.type) {
       case 'start': {
         const known = this.#messageId;
-        if (known !== undefined && known !== part.messageId)
-          throw new ReplyBrokenError('withdrawn');
-        const isRepeated = known !== undefined && this.#isFresh;
         this.#messageId = part.messageId;
-        this.#isFresh = false;
-        return !isRepeated;
+        if (known === undefined) return true;
+        if (known !== part.messageId) throw new ReplyBrokenError('withdrawn');
+        return false;
       }
       case 'start-step':
         if (this.#isInStep) return false;

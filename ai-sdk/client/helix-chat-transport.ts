@@ -144,7 +144,11 @@ async function start(
     return (await requests.start(sent)).runId;
   } catch (error) {
     const isOfMessage = error instanceof ChatRequestError && OF_MESSAGE.includes(error.code ?? '');
-    if (isOfMessage) for (const { id } of sent.slice(-1)) refused.add(id);
+    if (!isOfMessage) throw error;
+    const last = messages.slice(-1);
+    // An earlier message may be at fault, which nobody has refused before.
+    if (sent.length > 1) return start(requests, last, refused);
+    for (const { id } of last) refused.add(id);
     throw error;
   }
 }

@@ -99,7 +99,8 @@ export function createFrontendHandler({
       const { status, headers, body } = await respond(request).catch(refuse);
       return { status, headers: Object.fromEntries(headers), body };
     },
-    getMessages: (sessionId, options) => getUIMessages(deps, { sessionId, ...options }),
+    getMessages: (sessionId, options) =>
+      getUIMessages(deps, { sessionId, follows: true, ...options }),
   };
 }
 

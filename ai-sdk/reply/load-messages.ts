@@ -1,6 +1,6 @@
 import { MessagesQuery } from '../../protocol/http.js';
 import type { MessagesReply } from '../../protocol/replies.js';
-import type { SessionView } from '../../store/contract/sessions.js';
+import type { SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 import type { ConvertOptions } from '../parts/convert-messages.js';
 import { ValidationError } from '../parts/errors.js';
@@ -24,6 +24,8 @@ export type LoadUIMessagesOptions = LoadAllUIMessagesOptions & {
   offset?: number | undefined;
   /** Default 50, maximum 1,000. */
   limit?: number | undefined;
+  /** True for a viewer that follows the newest turn next, and must get it even if it has ended by then. Default false. */
+  follows?: boolean;
 };
 
 export type UIMessagePage = MessagesReply<UIMessage>;
@@ -33,14 +35,14 @@ type HistoryStore = Pick<Store, 'sessions'>;
 /**
  * Loads a page of a conversation. Pages count UI messages, so that a call and its result stay
  * together. The message of an active turn is left out, as in a snapshot, since its stream brings
- * it, even if the turn ends meanwhile. An unknown session, or one of another person, has no messages.
+ * it. An unknown session, or one of another person, has no messages.
  *
  * @throws ValidationError for an invalid offset or limit
  */
 export async function loadUIMessages(
   stateStore: HistoryStore,
   sessionId: string,
-  { offset, limit, ...options }: LoadUIMessagesOptions = {},
+  { offset, limit, follows = false, ...options }: LoadUIMessagesOptions = {},
 ): Promise<UIMessagePage> {
   const page = MessagesQuery.safeParse({ offset, limit });
   if (!page.success) {
@@ -50,9 +52,12 @@ export async function loadUIMessages(
   const to = from + page.data.limit;
   // Ids of replies count visible messages only.
   const wanted = options.filterHidden === false ? undefined : { from, to };
-  const { messages, before, hasMore } = await readMessages(stateStore, sessionId, options, wanted);
+  const read = await readMessages(stateStore, sessionId, options, wanted);
+  const { messages, before, record } = read;
   const [start, end] = [from - before, to - before];
-  return { messages: messages.slice(start, end), hasMore: hasMore || end < messages.length };
+  const hasMore = read.hasMore || end < messages.length;
+  if (follows && !hasMore && record !== undefined) await noteSnapshot(stateStore, record);
+  return { messages: messages.slice(start, end), hasMore };
 }
 
 export async function loadAllUIMessages(
@@ -63,16 +68,24 @@ export async function loadAllUIMessages(
   return (await readMessages(stateStore, sessionId, options)).messages;
 }
 
-/** Reads the messages of whole turns. `before`: number of messages before these. */
+interface ReadMessages {
+  messages: UIMessage[];
+  /** Number of messages before these. */
+  before: number;
+  hasMore: boolean;
+  /** Absent if there is no such conversation. */
+  record?: SessionRecord;
+}
+
+/** Reads the messages of whole turns. */
 async function readMessages(
   stateStore: HistoryStore,
   sessionId: string,
   { judge, generateId, caller = toCaller({}), ...options }: LoadAllUIMessagesOptions,
   wanted?: { from: number; to: number },
-): Promise<{ messages: UIMessage[]; before: number; hasMore: boolean }> {
+): Promise<ReadMessages> {
   const stored = await readOwnView(stateStore, sessionId, caller, wanted);
   if (stored === undefined) return { messages: [], before: 0, hasMore: false };
-  if (stored.hasMore !== true) await noteSnapshot(stateStore, stored.record);
   const view = (await judge?.(stored)) ?? stored;
   const { messagesBefore: before = 0, hasMore = false } = view;
   const convert: ConvertOptions = {
@@ -81,7 +94,7 @@ async function readMessages(
   };
   const isSettled = hasMore || view.record.stream === 'active';
   const messages = isSettled ? toSettledMessages(view, convert) : toAllMessages(view, convert);
-  return { messages, before, hasMore };
+  return { messages, before, hasMore, record: view.record };
 }
 
 /** Works like `loadUIMessages`, with named parameters, for routes. */

@@ -37,8 +37,8 @@ export interface HandleChatStreamParams extends Partial<Caller> {
   /** The agent to talk to; the first contact binds it. */
   agent?: string | undefined;
   /**
-   * Start sequence of the turn active in the viewer's snapshot, null if none was. Default: that of
-   * the session's newest snapshot.
+   * Start sequence of the turn active in the viewer's snapshot or history, null if none was. Default: that of
+   * the newest one of the session.
    */
   sawActiveSince?: number | null | undefined;
 }

@@ -30,11 +30,11 @@ function inChosenTenant(route: Route): Route {
   return { ...route, headers: [...(route.headers ?? []), 'tenant'], refusals: [...refusals] };
 }
 
-/** Returns true for acts of operators, for erasures, and for runs that programs start. */
-function isAct({ method, path }: Route): boolean {
+/** Returns true for acts of operators, for erasures, and for routes that say so. */
+function isAct({ method, path, isOnce }: Route): boolean {
   const isErasure = method === 'delete' && !path.endsWith('/queue');
   const isOperators = path.startsWith(OPERATORS) && !path.includes('/codec/');
-  return isErasure || (method === 'post' && (isOperators || path === '/api/agent/start'));
+  return isOnce === true || isErasure || (method === 'post' && isOperators);
 }
 
 const METRICS = '/metrics';

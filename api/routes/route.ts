@@ -39,6 +39,8 @@ interface Declaration extends Audited {
   refusals?: readonly ErrorCode[];
   /** The body is a file; the handler finds its bytes as `request.body`. */
   upload?: true;
+  /** A repeated request with an `Idempotency-Key` gets the first one's reply, as for acts of operators. */
+  isOnce?: true;
   /** The body is JSON of any shape, which the handler reads; requests count per address. */
   payload?: true;
 }

@@ -124,14 +124,17 @@ export const SESSION_ROUTES: readonly Route[] = [
     replies: inJson(200, 'A page, oldest first.', MessagesReply, SESSION_AND_RUN),
     handle: async ({ deps, request, response, query: { hidden, ...page }, params, caller }) => {
       const { sessionId } = params;
+      let read: SessionRecord | undefined;
       const judge = (view: SessionView) => {
-        const { stream: status, turnStartSequence: startSequence } = view.record;
-        const shown = { status, startSequence };
-        if (view.hasMore !== true) writeSnapshotCookie(request, response, sessionId, shown);
+        read = view.record;
         return judged(deps, caller, view);
       };
-      const options = { ...page, filterHidden: hidden !== 'true', judge, caller };
+      const options = { ...page, filterHidden: hidden !== 'true', judge, caller, follows: true };
       const messages = await loadUIMessages(deps.stateStore, sessionId, options);
+      if (read !== undefined && !messages.hasMore) {
+        const { stream: status, turnStartSequence: startSequence } = read;
+        writeSnapshotCookie(request, response, sessionId, { status, startSequence });
+      }
       await sendMessages(response, withToolParts(request, messages));
     },
   }),

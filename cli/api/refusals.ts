@@ -49,6 +49,7 @@ const REASONS: Record<string, string> = {
   EAI_AGAIN: 'has a host name that cannot be looked up right now.',
   UND_ERR_CONNECT_TIMEOUT: `does not answer. ${ANOTHER}`,
   TimeoutError: 'did not answer within 30 s.',
+  UND_ERR_BODY_TIMEOUT: 'stopped in the middle of its answer.',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE:
     'has a certificate that is not trusted here: set NODE_EXTRA_CA_CERTS to its authority.',
   SELF_SIGNED_CERT_IN_CHAIN:

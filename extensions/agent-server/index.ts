@@ -5,6 +5,7 @@ import {
   answerCall,
   defineRoute,
   inJson,
+  nameOfRequest,
   NOT_TAKEN,
   resumeRun,
   retryRun,
@@ -70,9 +71,12 @@ const AGENT_ROUTES: readonly Route[] = [
     body: StartAgentBody,
     replies: STARTED,
     refusals: BEGIN,
-    handle: async ({ deps, response, body, caller }) => {
-      const { sessionId = `s-${randomUUID()}` } = body;
-      sendStarted(response, await startAgent(deps, response, { sessionId, body, caller }));
+    isOnce: true,
+    handle: async ({ deps, request, response, body, caller }) => {
+      // A request that is repeated because its reply was lost names the same conversation and messages.
+      const name = (await nameOfRequest(deps, request)) ?? randomUUID();
+      const { sessionId = `s-${name}` } = body;
+      sendStarted(response, await startAgent(deps, response, { sessionId, body, caller, name }));
     },
   }),
   defineRoute({
@@ -89,7 +93,7 @@ const AGENT_ROUTES: readonly Route[] = [
       const { deps, response, body, record, caller } = call;
       const { message, mode, checkpointId, messageId } = body;
       if (message !== undefined) {
-        const start = { sessionId: body.sessionId, body: { message }, caller };
+        const start = { sessionId: body.sessionId, body: { message }, caller, name: randomUUID() };
         sendStarted(response, await startAgent(deps, response, start));
         return;
       }

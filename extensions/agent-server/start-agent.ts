@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { Response } from 'express';
 import {
   findSession,
@@ -31,6 +30,8 @@ interface StartParams {
   sessionId: string;
   body: StartAgentBody;
   caller: Caller;
+  /** Gives ids to messages without one. */
+  name: string;
 }
 
 /**
@@ -42,7 +43,7 @@ interface StartParams {
 export async function startAgent(
   deps: RouteDeps,
   response: Response,
-  { sessionId, body, caller }: StartParams,
+  { sessionId, body, caller, name }: StartParams,
 ): Promise<AgentStarted> {
   const { executor, agents, stateStore: store, allowedFileHosts } = deps;
   const { storedId, record: known } = await findSession(store, sessionId, caller);
@@ -52,7 +53,7 @@ export async function startAgent(
   if (agent === undefined) throw new HelixError('agent_required', 'Name an agent.');
   if (!isAddressable(agents, agent)) throw refusal('agent_not_found');
   const { metadata, state, startAt } = body;
-  const messages = toUserMessages(toPosted(body), { metadata, allowedFileHosts, sessionId });
+  const messages = toUserMessages(toPosted(body, name), { metadata, allowedFileHosts, sessionId });
   await requireFiles(store, caller, storedId, messages);
   const definition = agents.get?.(agent, { sessionId: storedId, userId: caller.userId });
   const result = await executor.execute({
@@ -76,16 +77,23 @@ export function toStarted(storedId: string, runId: string): AgentStarted {
   return { sessionId, streamId: sessionId, runId };
 }
 
-function toPosted({ message, input = [], messageId }: StartAgentBody): PostedMessage[] {
+function toPosted(
+  { message, input = [], messageId }: StartAgentBody,
+  name: string,
+): PostedMessage[] {
   const given = message ?? input;
-  if (typeof given === 'string') return [toPostedMessage({ content: given, id: messageId })];
-  return (Array.isArray(given) ? given : [given]).map(toPostedMessage);
+  const one = typeof given === 'string' ? { content: given, id: messageId } : given;
+  const all = Array.isArray(one) ? one : [one];
+  return all.map((each, at) => toPostedMessage(each, `${name}-${String(at)}`));
 }
 
-function toPostedMessage({ id, content, parts, metadata }: UserInputMessage): PostedMessage {
+function toPostedMessage(
+  { id, content, parts, metadata }: UserInputMessage,
+  name: string,
+): PostedMessage {
   return {
     role: 'user',
-    id: id ?? randomUUID(),
+    id: id ?? name,
     ...(parts === undefined ? { content: content ?? '' } : { parts }),
     metadata,
   };

@@ -54,7 +54,7 @@ export interface Sessions {
   runOf: (sessionId: string, messageId: string) => Promise<string | undefined>;
   /** The people who ask in the turns of these accepted messages, as in a record. */
   askers: (sessionId: string, messageIds: string[]) => Promise<(readonly KnownPerson[])[]>;
-  /** Remembers for 60 s that a snapshot of this turn was taken while it was active; forgets that after one at rest. */
+  /** Remembers for 60 s that a snapshot or history of this turn was read while it was active; forgets that after one at rest. */
   noteSnapshot: (sessionId: string, turn: number, isActive: boolean) => Promise<void>;
   /** Creates an idle session from rows of another one. */
   branch: (input: Branch) => Promise<BranchReply>;
@@ -122,7 +122,7 @@ export interface SessionRecord {
   resume?: Resumption;
   /** True once a call that `resume` newly released has started, which shows that the wake-up has arrived. */
   resumeTaken?: boolean;
-  /** Turn whose newest snapshot within the last 60 s was taken while it was active. */
+  /** Turn whose newest snapshot or history within the last 60 s was read while it was active. */
   activeSnapshotTurn?: number;
   /** Version of the agent's own state; 0 until it is first saved. */
   stateVersion: number;

@@ -16,6 +16,7 @@ import {
   sendCounted,
   sendOnce,
   waitOutRefusals,
+  type Send,
   type Unanswered,
 } from './send.js';
 
@@ -127,17 +128,19 @@ export function createContext(
   const keys = createKeySpace(options.prefix);
   const unanswered = createUnanswered();
   const repeat = retriesRefusals ? waitOutRefusals(() => redis.status === 'end') : sendOnce;
-  const send = sendCounted(repeat, unanswered, corkWrites(redis), connected);
+  const sendOn = (to: RedisConnection): Send =>
+    sendCounted(repeat, unanswered, corkWrites(to), connected);
+  const [send, sendRead] = [sendOn(redis), sendOn(reads)];
   const rights = rightsFor(keys);
   const own = {
     data: nameData(redis, options.prefix),
     redis: commandsOf(redis, send),
-    reads: commandsOf(reads, send),
+    reads: commandsOf(reads, sendRead),
     keys,
-    ...createAtomic(createEvaluate(redis, send, rights), createEvaluate(reads, send, rights)),
+    ...createAtomic(createEvaluate(redis, send, rights), createEvaluate(reads, sendRead, rights)),
     now: Date.now,
     keepsFilesElsewhere: options.files !== undefined,
-    fileStore: options.files ?? createRedisFileStore(reads, keys, send),
+    fileStore: options.files ?? createRedisFileStore(reads, keys, sendRead),
   };
   return { ...completeContext(own, options), unanswered };
 }

@@ -5,8 +5,11 @@ import { listen } from '../../api/listen.js';
 import { onceByKey } from '../../api/routes/idempotency.js';
 import { defineRoute } from '../../api/routes/route.js';
 import { HelixError } from '../../protocol/errors.js';
+import type { AgentStarted } from '../../protocol/agent-server.js';
 import { createMemoryStores } from '../../store/memory/index.js';
+import { changing } from '../support/session-driver.js';
 import { until } from '../support/until.js';
+import { startApi } from './api-server.js';
 
 /** A route that takes as long as the test wants, by key. */
 const CLAIMED_MS = 600;
@@ -95,6 +98,35 @@ it('a request that was refused may be sent again with its key', async () => {
   expect((await send())[1]).toEqual({ code: 'unavailable' });
   expect((await send())[0]).toBe(201);
 });
+
+it.each([{}, { sessionId: 's1' }])(
+  'a start whose reply was lost is repeated with its key: the same run',
+  async (named) => {
+    const opened = createMemoryStores();
+    let isLost = true;
+    const store = changing(opened.store, (changes) => {
+      const begin: typeof changes.runs.begin = async (...input) => {
+        const begun = await changes.runs.begin(...input);
+        if (isLost) throw new HelixError('unavailable', 'Redis is away.');
+        return begun;
+      };
+      return { ...changes, runs: { ...changes.runs, begin } };
+    });
+    const api = await startApi({ stores: { ...opened, store } });
+    const send = () =>
+      api.post(
+        '/api/agent/start',
+        { agent: 'lab', message: 'Hello', ...named },
+        { 'idempotency-key': 'k1' },
+      );
+    expect((await send()).status).toBe(503);
+    isLost = false;
+    const { sessionId, runId } = (await (await send()).json()) as AgentStarted;
+    expect(await opened.store.runs.list(sessionId)).toEqual([expect.objectContaining({ runId })]);
+    const { conversations } = await opened.store.owners.page({ owner: 'anonymous' }, { limit: 9 });
+    expect(conversations).toHaveLength(1);
+  },
+);
 
 it.each([
   ['another user', { user: 'bob@acme' }],

@@ -24,7 +24,7 @@ it('a server that closes replies to a request that has arrived, and cuts streams
     reply = () => response.send('late');
   });
   app.get('/stream', (_request, response) => {
-    response.write('begun');
+    response.type('text/event-stream').write('begun');
   });
   const { port, close } = await listen(app, 0, HOST);
   const url = `http://${HOST}:${String(port)}`;

@@ -109,7 +109,9 @@ describe('streams over HTTP', () => {
     const stop = await api.post('/api/chat/s1/stop', '', {});
     expect(stop.status).toBe(202);
     expect(await stop.json()).toEqual({ result: 'ended', runId: expect.stringMatching(/^s1:1-/) });
-    expect(await response.text()).toContain('"finishReason":"other"');
+    const text = await response.text();
+    expect(text).toContain('"type":"message-metadata"');
+    expect(text).toContain('"finishReason":"other"');
     const again = await api.post('/api/chat/s1/stop', { mode: 'interrupt' });
     expect(again.status).toBe(202);
     expect(await again.json()).toMatchObject({ result: 'nothing' });

@@ -91,8 +91,8 @@ describe('the client of the API', () => {
   it('a page instead of JSON is not the API', async () => {
     for (const page of ['<html>', '', '{}', 'null', '[{"a":1}]']) {
       const api = await connect((_, response) => response.end(page));
-      for (const asked of [api.get('/x'), api.post('/x'), api.lines('/x').next()]) {
-        const { exitCode, message } = await failureOf(asked);
+      for (const ask of [() => api.get('/x'), () => api.post('/x'), () => api.lines('/x').next()]) {
+        const { exitCode, message } = await failureOf(ask());
         expect(exitCode).toBe(69);
         expect(message).toContain('is it the address of a helix-temporal API?');
       }

@@ -210,6 +210,11 @@ describe('a chat on the agent server', () => {
     await chat.sendMessage({ text: 'And now?' });
     expect(chat.error).toBeUndefined();
     expect(reply()).toContain('And now?');
+    // A message that no server has refused yet keeps none back either.
+    chat.messages = [...chat.messages, { id: 'lost', role: 'user', parts: [file] }];
+    await chat.sendMessage({ text: 'Really?' });
+    expect(chat.error).toBeUndefined();
+    expect(reply()).toContain('Really?');
   });
 
   it("a chat on the agent server sends the page's own parts", async () => {

@@ -9,6 +9,7 @@ import {
   ValidationError,
   type Caller,
   type HelixMessage,
+  type LoadUIMessagesOptions,
 } from '../../../ai-sdk/index.js';
 import { ANONYMOUS } from '../../../protocol/ids.js';
 import type { AssistantRow, ToolRow } from '../../../protocol/rows.js';
@@ -165,12 +166,16 @@ describe('a conversation in pages', () => {
     const params = { sessionId: 's1', messages: [user('u1', 'speak up')] };
     const { body } = await handleChatStream(active, params);
     await gated.reached('up');
-    expect(ids(await loadAllUIMessages(active.stateStore, 's1'))).toEqual(['u1']);
+    const load = async (options: LoadUIMessagesOptions) =>
+      ids((await loadUIMessages(active.stateStore, 's1', options)).messages);
+    expect(await load({ follows: true })).toEqual(['u1']);
     gated.open('up');
     await new Response(body).text();
-    // A page that has this history gets the reply, though the turn has ended meanwhile.
+    // Neither an older page nor somebody who only reads changes what that viewer gets.
+    expect(await load({ follows: true, limit: 1 })).toEqual(['u1']);
+    expect(await load({})).toEqual(['u1', 'msg-1']);
     expect((await get(active)).text).toContain('Once upon a time');
-    expect(ids(await loadAllUIMessages(active.stateStore, 's1'))).toEqual(['u1', 'msg-1']);
+    expect(await load({ follows: true })).toEqual(['u1', 'msg-1']);
     expect((await get(active)).status).toBe(204);
   });
 });
