@@ -11,7 +11,7 @@ import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import { beginningOf, createLoop, isForLeg, type Host, type Loop } from '../run/loop.js';
 import { runTool, untilKept } from './attempts.js';
 import { listenToOperators } from './operators.js';
-import { createOperatorsView } from './operators-view.js';
+import { asAtWork, createOperatorsView } from './operators-view.js';
 import { bookkeeping, legs, model } from './proxies.js';
 import { runRef, type Beside, type Run } from './run.js';
 import { askToLook, runSubAgent, tellParent } from './sub-agent.js';
@@ -40,8 +40,8 @@ export async function carryOutRun(
     await untilSaid(run);
     if (run.reportsEnd) await tellParent(input);
     for (const each of run.beside) await each.end(next);
-    run.view.ended(next.status === 'superseded' ? 'interrupted' : next.status);
     const { status, step: steps, error } = next;
+    run.view.ended(status === 'superseded' ? 'interrupted' : status, steps);
     if (status !== 'failed') return { status, steps, trace: input.traceUrl };
     const { message = 'the run failed', code = 'run_failed' } = error ?? {};
     throw input.sealsFailures === true
@@ -172,12 +172,12 @@ const mayMove = ({ next }: At): boolean =>
 async function goOnAsNew(run: Run, at: At): Promise<void> {
   const { next } = at;
   await untilSaid(run);
-  const { typedSearchAttributes } = workflowInfo();
+  const { typedSearchAttributes: labels } = workflowInfo();
   const { version, sequence: known } = run.loop.known();
   const { spent } = run.view.state();
   const step = next.do === 'model' ? next.step - 1 : next.step;
   await makeContinueAsNewFunc<(input: RunInput) => Promise<RunSummary>>({
-    typedSearchAttributes,
+    typedSearchAttributes: step > 0 && run.input.searchAttributes ? asAtWork(labels) : labels,
     ...(mayMove(at) && { initialVersioningBehavior: 'AUTO_UPGRADE' as const }),
   })({
     ...run.input,

@@ -43,6 +43,12 @@ export function startAttributes(
   ];
 }
 
+/** Returns the search attributes of a run's next execution, which believes that the run is at work. */
+export const asAtWork = (attributes: TypedSearchAttributes): TypedSearchAttributes =>
+  attributes.updateCopy([{ key: AgentStatus, value: 'running' }]);
+
+type Phase = AgentState['phase'];
+
 /** The run as operators see it in the Temporal UI: a status to filter by and details to read. */
 export interface OperatorsView {
   show: (view: View) => void;
@@ -50,7 +56,7 @@ export interface OperatorsView {
   spent: (spent: Spent | undefined) => void;
   /** Adds the steps of a leg. */
   steps: (lines: readonly StepLine[]) => void;
-  ended: (status: RunStatus) => void;
+  ended: (status: RunStatus, steps: number) => void;
   state: () => AgentState;
 }
 
@@ -79,11 +85,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
     if (input.searchAttributes) upsertSearchAttributes([{ key: AgentStatus, value: status }]);
   }
 
-  function toState(
-    phase: AgentState['phase'],
-    step: number,
-    calls: readonly CallRef[],
-  ): AgentState {
+  function toState(phase: Phase, step: number, calls: readonly CallRef[]): AgentState {
     return {
       runId,
       step,
@@ -94,7 +96,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
     };
   }
 
-  function show(phase: AgentState['phase'], step: number, calls: readonly CallRef[] = []): void {
+  function show(phase: Phase, step: number, calls: readonly CallRef[] = []): void {
     state = toState(phase, step, calls);
     setCurrentDetails([describeRun(input, state, calls), ...toStepTable(steps)].join('\n\n'));
   }
@@ -118,9 +120,9 @@ export function createOperatorsView(input: RunInput): OperatorsView {
     steps: (lines) => {
       steps = [...steps, ...lines].slice(-MOST_STEPS);
     },
-    ended: (status) => {
+    ended: (status, steps) => {
       endLeg();
-      show('ended', state.step);
+      show('ended', Math.max(state.step, steps));
       setStatus(status);
     },
     state: () => state,
@@ -131,7 +133,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
 function phaseOf(
   { next, working, people, asleep }: View,
   { startAt = 0 }: RunInput,
-): [AgentState['phase'], CallRef[]] {
+): [Phase, CallRef[]] {
   if (next.do !== 'open') return ['model', []];
   if (working.length > 0) return ['tools', [...working]];
   if (Date.now() < startAt) return ['start', []];
@@ -139,7 +141,7 @@ function phaseOf(
   return ['waiting', [...people, ...suspended]];
 }
 
-function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunStatus {
+function statusOf(phase: Phase, calls: readonly CallRef[]): RunStatus {
   if (phase === 'start') return 'starting';
   if (phase === 'waiting') {
     const approval = calls.some(({ kind, isSuspended }) => kind === 'approval' && !isSuspended);
@@ -149,7 +151,7 @@ function statusOf(phase: AgentState['phase'], calls: readonly CallRef[]): RunSta
   return isDelegated ? 'waiting_children' : 'running';
 }
 
-const PHASES: Record<AgentState['phase'], string> = {
+const PHASES: Record<Phase, string> = {
   start: 'waiting for its start',
   model: 'the model is speaking',
   tools: 'tools are running',

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import {
+  createSubAgentTool,
+  defineAgent,
+  defineTool,
+  type AgentDefinition,
+} from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState } from '../../protocol/run.js';
 import { fakeModel, parts } from '../support/fake-model.js';
@@ -37,6 +42,31 @@ function createLongAgent(): AgentDefinition {
   });
 }
 
+/** The names of agents whose models think, with the function that lets each speak. */
+const thinking = new Map<string, () => void>();
+
+const speaksWhenTold = (name: string) =>
+  async function* () {
+    await new Promise<void>((resolve) => thinking.set(name, resolve));
+    yield* parts.says('well');
+  };
+
+/** Creates an agent that asks a sub-agent first. The models of both speak only when they are told to. */
+function createAskingAgent(): AgentDefinition {
+  const base = { systemPrompt: '' };
+  const helper = fakeModel(speaksWhenTold('helper'));
+  const ask = createSubAgentTool({
+    name: 'ask',
+    description: 'Asks.',
+    inputSchema: z.object({}),
+    agent: defineAgent({ ...base, name: 'helper', llmConfig: { model: helper } }),
+  });
+  const model = fakeModel((n) =>
+    n === 0 ? parts.asks(parts.call('a', 'ask', {})) : speaksWhenTold('asking')(),
+  );
+  return defineAgent({ ...base, name: 'asking', tools: [ask], llmConfig: { model } });
+}
+
 describe('a run too long for one history', () => {
   let stores: TestStores;
   let runs: RunHarness;
@@ -51,7 +81,7 @@ describe('a run too long for one history', () => {
       return calls.read(sessionId, toolCallId);
     };
     stores = { ...opened, store: { ...store, calls: { ...calls, read } } };
-    runs = await createRunHarness(stores, [createLongAgent()]);
+    runs = await createRunHarness(stores, [createLongAgent(), createAskingAgent()]);
     await runs.startWorker();
   });
 
@@ -112,6 +142,32 @@ describe('a run too long for one history', () => {
       expect(await runs.result(run)).toMatchObject({ status: 'interrupted', steps: 0 });
     },
   );
+
+  it.concurrent('a run that continues as new after a wait is listed as running', async () => {
+    const run = await runs.begin(runs.newSessionId(), 'asking', 'go');
+    const workflow = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    const first = (await workflow.describe()).runId;
+    const answer = await until('the sub-agent thinks', () => thinking.get('helper'));
+    await until('the history is long', async () => {
+      await workflow.signal(SIGNALS.look);
+      const { events } = await workflow.fetchHistory();
+      return events?.some(
+        (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
+      );
+    });
+    answer();
+    const finish = await until('the next step thinks', () => thinking.get('asking'));
+    const { runId, typedSearchAttributes } = await workflow.describe();
+    expect(runId).not.toBe(first);
+    expect(typedSearchAttributes.getAll()).toContainEqual(
+      expect.objectContaining({
+        key: expect.objectContaining({ name: 'AgentStatus' }),
+        value: 'running',
+      }),
+    );
+    finish();
+    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+  });
 
   it.concurrent('a long run obeys a stop, whenever it comes around the change', async () => {
     const stops = [12, 13, 14];

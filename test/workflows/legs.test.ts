@@ -150,7 +150,7 @@ describe('a run in legs', () => {
         .getHandle(workflowIdOf(run.runId))
         .query<string>('__temporal_workflow_metadata')
         .then((metadata) => (metadata as unknown as { currentDetails?: string }).currentDetails);
-      expect(details).toMatch(/Used so far: \d+ tokens/);
+      expect(details).toMatch(/ step 5 · ended\n\nUsed so far: \d+ tokens/);
       expect(details).toMatch(/\| Step \| Model \| ms \| Tokens in \/ out \| Calls \|/);
       expect(details).toMatch(/\| 4 \| \S+ \| \d+ \| \d+ \/ \d+ \| `echo` \d+ ms: ok \|/);
     },
