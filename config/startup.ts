@@ -72,7 +72,7 @@ export function endOnRepeat(proc: Pick<NodeJS.Process, 'on' | 'exit'>): void {
 
 /**
  * Calls `close` and ends the process on a signal or an unexpected failure; ends it at once on a
- * repeated signal, or if closing takes longer than `withinMs`.
+ * further SIGTERM or SIGINT, or if closing takes longer than `withinMs`.
  */
 export function closeOnSignal(
   proc: NodeJS.Process,

@@ -2,6 +2,7 @@ import { resolveMaxSteps } from '../agents/define-agent.js';
 import { sessionOfRun, toShownSessionId } from '../protocol/ids.js';
 import type { At, RunInput } from '../protocol/run.js';
 import { legSpan } from '../protocol/telemetry.js';
+import type { HeldRun } from '../store/contract/pauses.js';
 import type { RunRecord } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { StartNext } from './record/listeners.js';
@@ -33,7 +34,8 @@ export interface Starts {
   startRun: (record: SessionRecord) => Promise<void>;
   /** Begins the next queued message, after each end of a run or by the sweeper. */
   startNext: StartNext;
-  wakeSuperseded: (run: RunRecord) => void;
+  /** Tells the run that this one replaces, which may be held, that it has ended. */
+  wakeSuperseded: (run: RunRecord, of: Pick<HeldRun, 'tenant'>) => void;
   /** Lets a run continue. @param at state of its record, if known */
   wake: (runId: string, at?: At) => Promise<void>;
   /** True for a run whose agent is paused, or was until just now. */
@@ -109,7 +111,7 @@ export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Star
 
   function launch(run: RunRecord, tenant: string | undefined, startAt?: number): void {
     const { runId } = run;
-    wakeSuperseded(run);
+    wakeSuperseded(run, { tenant });
     if (starting.size >= MOST_AT_ONCE) {
       logger.warn({ runId }, 'too many runs are being started; the sweeper starts this one');
       return;
@@ -128,8 +130,13 @@ export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Star
     starting.add(started);
   }
 
-  function wakeSuperseded({ supersededRunId: old }: RunRecord): void {
-    if (old !== undefined) void workflows.wake(old).catch(lostSignal(old));
+  function wakeSuperseded(
+    { supersededRunId: old, agent }: RunRecord,
+    { tenant }: Pick<HeldRun, 'tenant'>,
+  ): void {
+    if (old === undefined) return;
+    void workflows.wake(old).catch(lostSignal(old));
+    inBackground(pauses.drop({ runId: old, agent, tenant }).catch(lostSignal(old)));
   }
 
   async function beginNext(sessionId: string): Promise<void> {

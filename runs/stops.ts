@@ -60,6 +60,11 @@ export function createStops(deps: RunsCore): Stops {
     }, CONFIRM_MS).unref();
   }
 
+  async function dropHeld(sessionId: string, runId: string): Promise<void> {
+    const record = await store.sessions.read(sessionId);
+    if (record?.runId === runId) await pauses.drop(toHeld(record));
+  }
+
   /** Announces the end; an outage of Temporal must not keep the run from ending. */
   async function notice({ sessionId, runId, agent, parent }: SessionRecord, code: string) {
     const isWanted = deliveries?.notify?.ends.includes('failed') === true;
@@ -91,8 +96,8 @@ export function createStops(deps: RunsCore): Stops {
       else if (result.kind === 'ended') {
         const { runId, waited: ended } = result;
         void workflows.wake(runId, { ended }).catch(lostSignal(runId));
-        const record = await store.sessions.read(sessionId);
-        if (record?.runId === runId) await pauses.drop(toHeld(record));
+        // The run has ended; the release drops it otherwise.
+        if (result.unstarted === true) await dropHeld(sessionId, runId).catch(lostSignal(runId));
       }
       return result;
     },

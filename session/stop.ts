@@ -38,8 +38,11 @@ export type StopReply =
   | { kind: 'nothing' }
   /** A model is streaming; its step will end the run. */
   | { kind: 'stopping'; runId: string }
-  /** `next`: queued messages wait. `waited`: the run was waiting for its provider. */
-  | { kind: 'ended'; runId: string; next?: true; waited?: true };
+  /**
+   * `next`: queued messages wait. `waited`: the run was waiting for its provider. `unstarted`: no worker had begun
+   * the run.
+   */
+  | { kind: 'ended'; runId: string; next?: true; waited?: true; unstarted?: true };
 
 /**
  * Stops the newest run, or the named one if it is the newest. A run in which no model streams ends at once; otherwise
@@ -58,12 +61,14 @@ export function stop(
   const { stop: counts, isSpeaking, isWaiting } = requestStop(conversation, requested);
   noteAct(session, act, { outcome: isSpeaking ? 'stopping' : 'ended', tenant, runId: run.id });
   if (isSpeaking) return { kind: 'stopping', runId: run.id };
+  const isUnstarted = run.status === 'starting';
   const hasNext = finish(conversation, speakerOf(conversation, now), endingOfStop(counts));
   return {
     kind: 'ended',
     runId: run.id,
     ...tellNext(conversation, hasNext),
     ...(isWaiting && { waited: true }),
+    ...(isUnstarted && { unstarted: true }),
   };
 }
 

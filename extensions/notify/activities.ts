@@ -148,7 +148,7 @@ export function createSend({
     }
     const items = calls.map(async (call): Promise<MessageItem> => ({
       ...call,
-      sessionId,
+      ...(sessionId !== undefined && { sessionId }),
       title: titleOf(call.toolName),
       ...(await readCall(notice, call.toolCallId, receiver)),
     }));

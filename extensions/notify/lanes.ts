@@ -3,7 +3,10 @@ import { NotDelivered } from './post.js';
 /** Attributes of a notice by which a receiver's queue orders it. */
 export interface Waiting {
   tenant: string;
-  /** Owner of the conversation within the tenant. A notice without an owner goes at once. */
+  /**
+   * The person whose conversation it is, within the tenant, or the receiver of a failed delivery. A notice
+   * without an owner goes at once.
+   */
   owner?: string | undefined;
   /** Notices of one owner and kind may be joined. */
   kind: string;

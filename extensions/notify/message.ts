@@ -19,15 +19,14 @@ export interface Message {
   items?: readonly MessageItem[];
 }
 
-export interface MessageItem {
-  sessionId?: string | undefined;
-  toolCallId?: string | undefined;
-  toolName?: string | undefined;
-  deadline?: number | undefined;
+export interface MessageItem extends Partial<Notice> {
   title: string;
   decideUrl?: string | undefined;
   input?: unknown;
 }
+
+/** The parts of a message, or of an item, that facts tell of. */
+type Facts = Pick<Message, 'input'> & { notice: Partial<Notice> };
 
 /** A message shows this many items and counts the others. */
 const MOST_ITEMS = 20;
@@ -41,7 +40,15 @@ export function joinMessages(messages: readonly [Message, ...Message[]]): Messag
   if (more.length === 0) return first;
   const all = messages.reduce((sum, { notice: { others = 0 } }) => sum + 1 + others, 0);
   const items = messages.flatMap((message) => message.items ?? [toItem(message)]);
-  const { calls: _calls, deadline: _deadline, ...about } = first.notice;
+  const {
+    calls: _calls,
+    deadline: _deadline,
+    code: _code,
+    outcome: _outcome,
+    delivery: _delivery,
+    period: _period,
+    ...about
+  } = first.notice;
   const { sessionId, runId, toolCallId, ...ofMany } = about;
   const isOne = messages.every(({ notice }) => notice.sessionId === sessionId);
   const notice = { ...(isOne ? about : ofMany), others: all - 1 };
@@ -57,22 +64,21 @@ export function joinMessages(messages: readonly [Message, ...Message[]]): Messag
 }
 
 function toItem({ notice, titles, decideUrl, input }: Message): MessageItem {
-  const { sessionId, toolCallId, toolName, deadline, agent = '' } = notice;
-  const tool = titles?.tool ?? toWords(toolName ?? '');
-  const title = tool === '' ? (titles?.agent ?? toWords(agent)) : tool;
-  return { sessionId, toolCallId, toolName, deadline, decideUrl, input, title };
+  // The joined messages of a receiver's failed deliveries name it once.
+  const { receiver: _receiver, ...own } = notice;
+  const { type, toolName = '', agent } = own;
+  const tool = titles?.tool ?? toWords(toolName);
+  const who = titles?.agent ?? (agent === undefined ? WORDS[type]('', '') : toWords(agent));
+  return { ...own, decideUrl, input, title: tool === '' ? who : tool };
 }
 
 /** Describes one item of a message in text. Pure. */
-export function toItemText({ title, sessionId, deadline, input }: MessageItem): string {
+export function toItemText({ title, input, ...notice }: MessageItem): string {
   return [
     title,
-    sessionId && `conversation ${toShownSessionId(sessionId)}`,
-    deadline && `until ${new Date(deadline).toISOString()}`,
-    input !== undefined && shortened(JSON.stringify(input), MOST_ITEM_INPUT),
-  ]
-    .filter(Boolean)
-    .join(' · ');
+    ...toFacts({ notice }).map(([name, value]) => `${name.toLowerCase()} ${value}`),
+    ...(input === undefined ? [] : [shortened(JSON.stringify(input), MOST_ITEM_INPUT)]),
+  ].join(' · ');
 }
 
 const WORDS: Record<NoticeType, (what: string, agent: string) => string> = {
@@ -104,8 +110,8 @@ export function toHeadline({ notice, titles = {} }: Message): string {
   return tool === '' ? WORDS[type]('', who) + more : WORDS[type](tool + more, who);
 }
 
-/** Returns further facts of a notice as pairs of name and value. Pure. */
-export function toFacts({ notice, input }: Message): [name: string, value: string][] {
+/** Returns further facts of a notice, or of one of those it joins, as pairs of name and value. Pure. */
+export function toFacts({ notice, input }: Facts): [name: string, value: string][] {
   const { sessionId, deadline, code, outcome, owner, tenant, receiver, delivery } = notice;
   const { period, limitUsd = 0, usedUsd = 0 } = notice;
   const facts: [string, string | undefined][] = [

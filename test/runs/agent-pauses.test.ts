@@ -170,6 +170,12 @@ it('runs that ended while they were held neither count nor delay the others', as
   await runs.stop(await begin(), { mode: 'interrupt' });
   await runs.deleteSession(await begin());
   expect(await agents.held()).toEqual([]);
+  const replaced = { sessionId: await begin(), agent: 'guide', owner: 'ann' };
+  const messages = [userMessage('u2')];
+  await runs.execute({ ...replaced, messages, policy: 'interrupt' });
+  await runs.idle();
+  expect(await agents.held()).toEqual([{ agent: 'guide', count: 1 }]);
+  await runs.stop(replaced.sessionId, { mode: 'interrupt' });
   // The processes that stopped these died before they removed them from the list.
   for (let n = 0; n < 45; n += 1) await store.runs.stop(await begin(), { mode: 'interrupt' });
   const last = await begin();

@@ -93,7 +93,7 @@ describe('queue', () => {
     let { runId } = await session.newRun('u0');
     for (const [n, mode] of (['interrupt', 'abort'] as const).entries()) {
       await session.enqueue(`u${String(n + 1)}`);
-      equal(await session.stop({ mode }), { kind: 'ended', runId, next: true });
+      equal(await session.stop({ mode }), { kind: 'ended', runId, next: true, unstarted: true });
       runId = runOf(await session.beginNext());
     }
     await session.enqueue('u8');

@@ -113,6 +113,22 @@ describe('a notice about several calls', () => {
     expect(joinMessages([first])).toBe(first);
   });
 
+  it('of failed deliveries tells them apart, and is one that Slack takes', () => {
+    const failed = { id: 'msg_1', type: 'delivery.failed', at: 0, receiver: 'desk' } as const;
+    const joined = joinMessages([
+      { notice: { ...failed, code: 'busy', delivery: 'd-0' } },
+      { notice: { ...failed, code: 'gone', delivery: 'd-1' } },
+    ]);
+    const [, facts, ...items] = (
+      toSlackMessage(joined) as { blocks: { text?: { text: string } }[] }
+    ).blocks.map(({ text }) => text?.text);
+    expect(facts).toBe('*Receiver* desk');
+    expect(items).toEqual([
+      'A notice was not taken · code busy · delivery d-0',
+      'A notice was not taken · code gone · delivery d-1',
+    ]);
+  });
+
   it('of one step names each call to a program', () => {
     const calls = ['c1', 'c2'].map((toolCallId) => ({ toolCallId, toolName: 'refund' }));
     const items = calls.map((call) => ({ ...call, title: 'Refund', sessionId: 'hash~s-1' }));
