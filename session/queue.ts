@@ -48,6 +48,11 @@ export function queuedBytes(session: Session): number {
   return ids.reduce((sum, id) => sum + byteLength(session.content.get(`q:${id}`) ?? ''), 0);
 }
 
+export function waitsInQueue(session: Session, sent: readonly { id: string }[]): boolean {
+  const queued = session.record?.queue.flatMap(({ messages }) => messages) ?? [];
+  return queued.some(({ id }) => sent.some((message) => message.id === id));
+}
+
 /** The queue must not be empty. */
 export function popQueued(session: Session): Queued {
   const entry = session.existing.queue.shift();

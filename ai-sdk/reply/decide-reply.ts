@@ -96,8 +96,10 @@ async function toPolicy(
   const reject = { policy: 'reject' } as const;
   if (busy !== undefined) return { policy: busy };
   if (busyPolicy !== undefined && busyPolicy !== 'reject') return { policy: busyPolicy };
-  // This very request made the run active, so its messages are not refused.
-  if (submission?.resumedAt !== undefined) return { policy: 'queue' };
+  // This very request made the run active, so its messages are not refused. Their page cannot show
+  // what the run asks next, so they withdraw it, like messages that arrive while people are asked.
+  if (submission?.resumedAt !== undefined)
+    return { policy: 'queue', withdraws: session?.record.runId };
   if (busyPolicy !== undefined) return reject;
   const copy = request.posted.findLast(({ role }) => role !== 'user');
   if (session === undefined || !isCutShort(session.record, copy)) return reject;

@@ -9,29 +9,42 @@ import { answeredBefore, notFound, isOvertaken } from './refusals.js';
 import { classifyRepeat, type Ask } from './classify.js';
 
 /** The effect of new messages on an active run. */
-export type Policy = Pick<BeginInput, 'policy' | 'interrupts'>;
+export type Policy = Pick<BeginInput, 'policy' | 'interrupts' | 'withdraws'>;
 
 /** Begins a turn, or replays the turn of messages that were accepted before. */
 export async function startTurn(
   chat: Chat,
-  { agent, messages, ...policy }: Policy & { agent: string; messages: readonly UserMessage[] },
+  {
+    agent,
+    messages,
+    withdraws,
+    ...policy
+  }: Policy & { agent: string; messages: readonly UserMessage[] },
 ): Promise<ChatReply> {
   const { deps, sessionId, caller } = chat;
   const { userId: owner, tenantId: tenant, ...known } = caller;
-  const result = await deps.executor.execute({
+  const input = {
     sessionId,
     agent,
     owner,
     tenant,
     messages: [...messages],
-    ...policy,
     by: owner,
     askers: [toPerson(owner, { ...known, tenantId: tenant })],
-  });
+  };
+  const result = await deps.executor.execute({ ...input, ...policy });
   switch (result.kind) {
     case 'begun':
       return streamTurn(chat, result.run);
-    case 'queued':
+    case 'queued': {
+      const withdraw = () => deps.executor.execute({ ...input, withdraws });
+      return awaitTurn(
+        chat,
+        messages,
+        result.sequence,
+        withdraws === undefined ? undefined : withdraw,
+      );
+    }
     case 'interrupting':
       return awaitTurn(chat, messages, result.sequence);
     case 'steered':
@@ -52,9 +65,14 @@ function streamTurn(chat: Chat, run: RunRecord): ChatReply {
 }
 
 /** Streams the reply to waiting messages once their turn begins. */
-function awaitTurn(chat: Chat, messages: readonly UserMessage[], after: number): ChatReply {
+function awaitTurn(
+  chat: Chat,
+  messages: readonly UserMessage[],
+  after: number,
+  withdraw?: () => Promise<unknown>,
+): ChatReply {
   const { deps, sessionId } = chat;
-  const awaited = { sessionId, messageIds: messages.map(({ id }) => id), after };
+  const awaited = { sessionId, messageIds: messages.map(({ id }) => id), after, withdraw };
   const reader = toReader(chat);
   return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, reader, signal) };
 }

@@ -16,6 +16,8 @@ export interface AwaitedTurn {
   messageIds: readonly string[];
   /** The turn begins after this sequence. */
   after: number;
+  /** Called when a run before it has paused, to withdraw its questions. Default: they stay. */
+  withdraw?: (() => Promise<unknown>) | undefined;
 }
 
 /** An SSE comment with which the response begins at once; clients skip it. */
@@ -52,7 +54,7 @@ export async function* createAwaitedFrames(
 /** Returns undefined if the messages will not be answered. */
 async function untilBegun(
   { stateStore, streamManager }: AwaitedTurnDeps,
-  { sessionId, messageIds, after }: AwaitedTurn,
+  { sessionId, messageIds, after, withdraw }: AwaitedTurn,
   signal: AbortSignal,
 ): Promise<{ messageId: string; sequence: number } | undefined> {
   const areMeant = (ids: readonly string[] = []): boolean =>
@@ -62,6 +64,7 @@ async function untilBegun(
       if (message.type === 'turn_started' && areMeant(message.messageIds)) {
         return { messageId: message.messageId, sequence };
       }
+      if (message.type === 'run_paused') await withdraw?.();
       if (message.type === 'queue_changed' && areMeant(message.removed)) return undefined;
       // Either the earlier run or the whole session has ended.
       if (

@@ -98,6 +98,38 @@ describe('answers (path 3)', () => {
     expect(said.types.slice(0, 2)).toEqual(['start', 'start-step']);
   });
 
+  it('a message that comes with the last one withdraws what the run asks next, which its page cannot show', async () => {
+    const runtime = await startAsking();
+    const copy = await answered(runtime, { c1: true, c2: true });
+    const said = await ask(runtime, [...copy, user('u2')]);
+    expect(said.types[0]).toBe('start');
+    expect(said.text).toContain('May I?');
+    const snapshot = await snapshotOf(runtime, 's1');
+    expect(snapshot).toMatchObject({ status: 'paused', queue: [] });
+    expect(snapshot?.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+    ]);
+    const calls = snapshot?.messages[1]?.parts.filter(({ type }) => type === 'dynamic-tool');
+    expect(calls).toMatchObject([
+      { toolCallId: 'c1', state: 'output-available' },
+      { toolCallId: 'c2', state: 'output-available' },
+      { toolCallId: 'c3', state: 'output-error' },
+    ]);
+  });
+
+  it('a message that comes with the last one under a policy lets people answer first', async () => {
+    const runtime = await startAsking();
+    const copy = await answered(runtime, { c1: true, c2: true });
+    const said = ask({ ...runtime, busyPolicy: 'queue' }, [...copy, user('u2')]);
+    await until('asked', async () => String(await callStates(runtime)) === 'waiting');
+    const rest = await ask(runtime, await answered(runtime, { c3: true }));
+    expect(rest.text).toContain('Done.');
+    expect((await said).text).toContain('May I?');
+  });
+
   it('one of an earlier run is refused beside one that is stored', async () => {
     const runtime = await startAsking();
     const old = { approval: { id: 's1:0-old::c2', approved: true } };
