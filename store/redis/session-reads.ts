@@ -52,23 +52,15 @@ export function createSessionReads(context: RedisContext) {
       };
       const found = await look(sessionId, view, { wants, isLarge: !callsOnly });
       if (found === undefined) return undefined;
-      const { record, range, queueBytes, openCalls, queue } = found;
+      const { record, range, queueBytes, queue, state, hasMore } = found;
       await meter?.take(queueBytes);
       const { from, to, before: messagesBefore } = range;
       const rows = await readPages(sessionId, { from, to, born: record.born }, meter);
       // The session was rewound or erased meanwhile.
       if (rows === undefined) continue;
-      const results = await withResults(sessionId, openCalls);
-      const { state, hasMore } = found;
+      const openCalls = await withResults(sessionId, found.openCalls);
       const place = { firstRow: from, messagesBefore, hasMore };
-      return {
-        record,
-        rows,
-        ...place,
-        openCalls: results,
-        queue,
-        ...(state && { customState: state }),
-      };
+      return { record, rows, ...place, openCalls, queue, ...(state && { customState: state }) };
     }
   }
 

@@ -278,15 +278,11 @@ it('an agent that was removed while it was paused is listed until it is resumed'
   };
   const resume = async (user: string): Promise<number> =>
     (await api.post('/api/operator/agents/gone/unpause', {}, { 'x-user': user })).status;
-  expect([await listed('eve@other@operator'), await resume('eve@other@operator')]).toEqual([
-    ['tester'],
-    400,
-  ]);
+  expect(await listed('eve@other@operator')).toEqual(['tester']);
+  expect(await resume('eve@other@operator')).toBe(400);
   expect(await listed('col@acme@operator')).toEqual(['tester', 'gone']);
-  expect([await resume('col@acme@operator'), await listed('col@acme@operator')]).toEqual([
-    200,
-    ['tester'],
-  ]);
+  expect(await resume('col@acme@operator')).toBe(200);
+  expect(await listed('col@acme@operator')).toEqual(['tester']);
 });
 
 it('a stop is of the run that the operator has named, also if another one begins meanwhile', async () => {

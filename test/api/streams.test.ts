@@ -42,31 +42,28 @@ describe('streams over HTTP', () => {
     await running.body?.cancel();
   });
 
-  it.each(['snapshot', 'messages'])(
-    'each viewer has a cookie with what its %s showed',
-    async (loaded) => {
-      api = await startApi({ defaultAgent: 'lab' });
-      await (await api.post('/api/chat/s1', { messages: [say('u1', 'go')] })).body?.cancel();
-      const active = await api.get(`/api/chat/s1/${loaded}`);
-      const sawWork = active.headers.get('set-cookie') ?? '';
-      expect(sawWork).toMatch(/^helix-snapshot=0; Path=\/api\/chat\/s1; .*HttpOnly/);
-      const turn = await turnOf(api.stores, 's1');
-      await turn.say('Done.');
-      await turn.finish();
-      const ended = await api.get(`/api/chat/s1/${loaded}`);
-      const sawEnd = ended.headers.get('set-cookie') ?? '';
+  it.each(['snapshot', 'messages'])('each viewer has a cookie of its own %s', async (loaded) => {
+    api = await startApi({ defaultAgent: 'lab' });
+    await (await api.post('/api/chat/s1', { messages: [say('u1', 'go')] })).body?.cancel();
+    const active = await api.get(`/api/chat/s1/${loaded}`);
+    const sawWork = active.headers.get('set-cookie') ?? '';
+    expect(sawWork).toMatch(/^helix-snapshot=0; Path=\/api\/chat\/s1; .*HttpOnly/);
+    const turn = await turnOf(api.stores, 's1');
+    await turn.say('Done.');
+    await turn.finish();
+    const ended = await api.get(`/api/chat/s1/${loaded}`);
+    const sawEnd = ended.headers.get('set-cookie') ?? '';
 
-      const toCookie = (header: string): { cookie: string } => ({
-        cookie: header.split(';')[0] ?? '',
-      });
-      expect((await api.get('/api/chat/s1', toCookie(sawEnd))).status).toBe(204);
-      const gap = await api.get('/api/chat/s1', toCookie(sawWork));
-      expect(gap.status).toBe(200);
-      expect(await gap.text()).toContain('Done.');
-      // Without a cookie the newest load counts, and that one was of a turn that had ended.
-      expect((await api.get('/api/chat/s1')).status).toBe(204);
-    },
-  );
+    const toCookie = (header: string): { cookie: string } => ({
+      cookie: header.split(';')[0] ?? '',
+    });
+    expect((await api.get('/api/chat/s1', toCookie(sawEnd))).status).toBe(204);
+    const gap = await api.get('/api/chat/s1', toCookie(sawWork));
+    expect(gap.status).toBe(200);
+    expect(await gap.text()).toContain('Done.');
+    // Without a cookie the newest load counts, and that one was of a turn that had ended.
+    expect((await api.get('/api/chat/s1')).status).toBe(204);
+  });
 
   it.each(['/snapshot/?x=;Domain=evil.test', '/Snapshot?x=;Path=/'])(
     'the cookie of a snapshot is for its session only, whatever the URL has: %s',

@@ -355,28 +355,25 @@ describe('a schedule', () => {
     expect(JSON.stringify(mine)).not.toContain('hello');
   });
 
-  it.concurrent(
-    'goes with the person whose runs it begins, as do its firings, and no other does',
-    async () => {
-      const [sessionId, gate] = [some('c'), some('g')];
-      const first = await create({ sessionId, message: `speak ${gate}` });
-      const { tenant, owner } = first;
-      await trigger(first);
-      await reached(gate);
-      const second = await create({ tenant, owner, sessionId, whenBusy: 'wait' });
-      await trigger(second);
-      const [waiting] = await firings(second, 'running');
-      const other = await create({ tenant });
-      await until('all are listed', async () => (await schedules.list(tenant)).length === 3);
-      const deleted = await schedules.deleteOf(tenant, owner);
-      expect(deleted.sort()).toEqual([first.name, second.name].sort());
-      for (const { name } of [first, second]) {
-        expect(await schedules.read(tenant, name)).toBeUndefined();
-      }
-      expect(await schedules.read(tenant, other.name)).toBeDefined();
-      const { client } = runs;
-      const ended = client.workflow.getHandle(waiting?.workflowId ?? '').result();
-      await expect(ended).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-    },
-  );
+  it.concurrent('goes with its person, as do its firings, and no other does', async () => {
+    const [sessionId, gate] = [some('c'), some('g')];
+    const first = await create({ sessionId, message: `speak ${gate}` });
+    const { tenant, owner } = first;
+    await trigger(first);
+    await reached(gate);
+    const second = await create({ tenant, owner, sessionId, whenBusy: 'wait' });
+    await trigger(second);
+    const [waiting] = await firings(second, 'running');
+    const other = await create({ tenant });
+    await until('all are listed', async () => (await schedules.list(tenant)).length === 3);
+    const deleted = await schedules.deleteOf(tenant, owner);
+    expect(deleted.sort()).toEqual([first.name, second.name].sort());
+    for (const { name } of [first, second]) {
+      expect(await schedules.read(tenant, name)).toBeUndefined();
+    }
+    expect(await schedules.read(tenant, other.name)).toBeDefined();
+    const { client } = runs;
+    const ended = client.workflow.getHandle(waiting?.workflowId ?? '').result();
+    await expect(ended).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
+  });
 });

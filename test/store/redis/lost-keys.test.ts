@@ -1,4 +1,3 @@
-import type { Redis } from 'ioredis';
 import { startFollower } from '../../support/follower.js';
 import {
   drive,
@@ -10,22 +9,23 @@ import {
 import { openTestStores, type TestStores } from '../../support/test-stores.js';
 
 let stores: TestStores;
-let redis: Redis;
+let session: SessionDriver;
 beforeAll(async () => {
   stores = await openTestStores();
-  ({ redis } = stores);
+});
+beforeEach(() => {
+  session = drive(stores);
 });
 
-/** Deletes a key of a session, as an eviction or a hand does. */
-async function lose({ id }: SessionDriver, key: string): Promise<void> {
-  expect(await redis.del(`hx:{${id}}:${key}`)).toBe(1);
+/** Deletes a key of the session, as an eviction or a hand does. */
+async function lose(key: string): Promise<void> {
+  expect(await stores.redis.del(`hx:{${session.id}}:${key}`)).toBe(1);
 }
 
 describe('a conversation that has lost one of its keys', () => {
   it.each(['rows', 'writers'])('no model answers without %s: the run is lost', async (key) => {
-    const session = drive(stores);
     const { runId } = await session.speaking();
-    await lose(session, key);
+    await lose(key);
     expect(await session.claim(session.writer(runId, 1, 2))).toEqual({ kind: 'rewound' });
     expect(await session.end(runId, 'failed')).toMatchObject({ kind: 'ended' });
     const next = await session.newRun('u2');
@@ -34,42 +34,37 @@ describe('a conversation that has lost one of its keys', () => {
   });
 
   it('a reply is not stored without the messages before it', async () => {
-    const session = drive(stores);
     const { writer } = await session.speaking();
-    await lose(session, 'rows');
+    await lose('rows');
     expect(await session.commit(writer)).toEqual({ kind: 'rewound' });
   });
 
   it('who follows a conversation whose record is lost is told so', async () => {
-    const session = drive(stores);
     const { writer } = await session.speaking();
     await session.say(writer, 1, 'first');
-    await lose(session, 'root');
+    await lose('root');
     const { ended } = startFollower(stores.streamManager, session.id, 1);
     await expect(ended).rejects.toMatchObject({ code: 'rewound' });
   });
 
   it('nothing is written behind a part of a reply that is gone', async () => {
-    const session = drive(stores);
     const { writer } = await session.speaking();
     await session.say(writer, 1, 'first');
-    await lose(session, 'stream');
+    await lose('stream');
     expect(await session.say(writer, 2, 'second')).toEqual({ kind: 'rewound' });
     expect(await session.log()).toEqual([]);
   });
 
   it('a message whose row is gone is not accepted twice', async () => {
-    const session = drive(stores);
     await session.end((await session.newRun('u1')).runId, 'completed');
-    await lose(session, 'rows');
+    await lose('rows');
     expect(await session.begin()).toEqual({ kind: 'accepted' });
   });
 
   it('a call without its input is not carried out, and one without its result has an error', async () => {
-    const session = drive(stores);
     const { runId } = await session.asked(newCall('done', 'server'), newCall('open', 'server'));
     await session.carryOut(runId, 1, 'done', 1);
-    await lose(session, 'content');
+    await lose('content');
     expect(await session.start(runId, 1, 'open')).toEqual({ kind: 'settled' });
     await session.ask(runId, 2, []);
     expect(await session.rows(2, 4)).toMatchObject([
@@ -79,10 +74,9 @@ describe('a conversation that has lost one of its keys', () => {
   });
 
   it('who begins under the id of a lost record gets nothing of what is left', async () => {
-    const session = drive(stores);
     const { runId } = await session.asked(newCall('a', 'approval'));
     await session.decide(runId, 'a', false);
-    await lose(session, 'root');
+    await lose('root');
     const { kind } = await session.begin({ owner: 'eve', messages: [userMessage('u1', 'mine')] });
     expect(kind).toBe('begun');
     expect(await session.view()).toMatchObject({ openCalls: [], rows: [{ id: 'u1' }] });
