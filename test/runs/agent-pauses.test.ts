@@ -184,3 +184,14 @@ it('runs that ended while they were held neither count nor delay the others', as
   expect(started).toEqual([last]);
   expect(await agents.held()).toEqual([]);
 });
+
+it('a stop counts even if its run cannot be removed from those that are held', async () => {
+  const { store, pauses, agents, begin } = compose();
+  await agents.pause(REQUEST);
+  const sessionId = await begin();
+  const drop = (): Promise<never> => Promise.reject(new Error('away'));
+  const failing = { ...store.pauses, of: () => ({ ...pauses, drop }) };
+  const { streamManager } = createMemoryStores();
+  const others = createIdleRuns({ store: { ...store, pauses: failing }, streamManager });
+  expect(await others.stop(sessionId, { mode: 'interrupt' })).toMatchObject({ kind: 'ended' });
+});

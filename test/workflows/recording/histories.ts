@@ -3,7 +3,10 @@ import { fileURLToPath } from 'node:url';
 /** Folder of the kept histories, one file each. */
 export const historiesFolder = fileURLToPath(new URL('../histories/', import.meta.url));
 
-/** Histories that `npm test` replays: every kind of workflow and every command of a run. */
+/**
+ * Histories that `npm test` replays: every command of a run, the notices of a wait, and a firing. None is of `deliver`,
+ * `notifyEnd` or `agentToolWork`.
+ */
 export const KEPT: readonly string[] = [
   'text-alone',
   'parallel-tools',
