@@ -1,3 +1,4 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import { z } from 'zod';
 import {
   createSubAgentTool,
@@ -65,6 +66,13 @@ function createAskingAgent(): AgentDefinition {
     n === 0 ? parts.asks(parts.call('a', 'ask', {})) : speaksWhenTold('asking')(),
   );
   return defineAgent({ ...base, name: 'asking', tools: [ask], llmConfig: { model } });
+}
+
+async function isLong(execution: Pick<WorkflowHandle, 'fetchHistory'>): Promise<boolean> {
+  const { events } = await execution.fetchHistory();
+  return (events ?? []).some(
+    (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
+  );
 }
 
 describe('a run too long for one history', () => {
@@ -149,11 +157,8 @@ describe('a run too long for one history', () => {
     const first = (await workflow.describe()).runId;
     const answer = await until('the sub-agent thinks', () => thinking.get('helper'));
     await until('the history is long', async () => {
-      await workflow.signal(SIGNALS.look);
-      const { events } = await workflow.fetchHistory();
-      return events?.some(
-        (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
-      );
+      await Promise.all(Array.from({ length: 20 }, () => workflow.signal(SIGNALS.look)));
+      return isLong(workflow);
     });
     answer();
     const finish = await until('the next step thinks', () => thinking.get('asking'));
@@ -210,10 +215,7 @@ describe('a run too long for one history', () => {
         const { raw, status } = await first.describe();
         if (status.name !== 'RUNNING') return true;
         if (raw.pendingActivities?.length !== 1 || raw.pendingWorkflowTask != null) return false;
-        const { events } = await first.fetchHistory();
-        return events?.some(
-          (event) => event.workflowTaskStartedEventAttributes?.suggestContinueAsNew,
-        );
+        return isLong(first);
       });
       release();
       expect(await answered).toBe('not_pending');
