@@ -49,6 +49,8 @@ export async function listen(
   const open = new Set<ServerResponse>();
   server.prependListener('request', (_request, response: ServerResponse) => {
     open.add(response);
+    // The parts of the API that follow a download to its end are more than the ten of which Node warns.
+    response.setMaxListeners(20);
     response.once('close', () => open.delete(response));
   });
   await new Promise<void>((resolve, reject) => {
