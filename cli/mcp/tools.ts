@@ -146,7 +146,10 @@ export async function callTool(
     const text = JSON.stringify(await tool.call(api, given as never));
     // Clients close the connection at a message of 10 MB, and there the text is quoted.
     if (Buffer.byteLength(text) <= LIMITS.mcpMessageBytes) return toResult(text);
-    return toResult('The reply is too large: ask for less, with a limit if the tool takes one.', true);
+    return toResult(
+      'The reply is too large: ask for less, with a limit if the tool takes one.',
+      true,
+    );
   } catch (error) {
     if (error instanceof CliFailure) return toResult(error.message, true);
     throw error;

@@ -1,5 +1,4 @@
 import { cutOnStop } from '../../activities/cut-on-stop.js';
-import type { Case } from '../../store/conformance/suite.js';
 import { childAt, grow } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import type { ActivityDeps } from '../../activities/deps.js';
@@ -46,7 +45,7 @@ it('a stop that comes before the attempt listens to stops cuts it', async () => 
 it('only a stop of the run that an attempt works for cuts it, by message or mailbox, until it ends', async () => {
   const stores = createMemoryStores();
   const session = drive(stores);
-  const tree = await grow({ ...stores, session } as unknown as Case, 1, () => []);
+  const tree = await grow({ ...stores, session }, 1, () => []);
   const { runId } = tree;
   const { ref: child } = childAt(tree, 0);
   const ended: string[] = [];

@@ -1,6 +1,5 @@
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createSettleChild } from '../../activities/settle-child.js';
-import type { Case } from '../../store/conformance/suite.js';
 import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { AGENT, drive, newSessionId } from '../support/session-driver.js';
@@ -9,9 +8,7 @@ import { AGENT, drive, newSessionId } from '../support/session-driver.js';
 async function delegate(more: Partial<ActivityDeps> = {}, count = 1) {
   const stores = createMemoryStores();
   const session = drive(stores, newSessionId());
-  const tree = await grow({ ...stores, session } as unknown as Case, count, (runId) => [
-    heldCall(runId, 'own'),
-  ]);
+  const tree = await grow({ ...stores, session }, count, (runId) => [heldCall(runId, 'own')]);
   const { driver, ref: child } = childAt(tree, 0);
   await driver.ask(child.runId, 1, [heldCall(child.runId, 'x')]);
   const settleChild = createSettleChild({ store: stores.store, ...more } as ActivityDeps);

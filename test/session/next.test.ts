@@ -1,6 +1,5 @@
 import type { At, Next, OpenCalls, StepOutcome } from '../../protocol/run.js';
 import { newCall } from '../../store/conformance/fixtures.js';
-import type { Case } from '../../store/conformance/suite.js';
 import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
 import type { NewCall } from '../../store/contract/call-record.js';
 import { createMemoryStores } from '../../store/memory/index.js';
@@ -100,7 +99,7 @@ describe('what a run does next', () => {
     const stores = createMemoryStores();
     const session = drive(stores, newSessionId());
     const own = (runId: string): NewCall[] => [heldCall(runId, 'own')];
-    const tree = await grow({ ...stores, session } as unknown as Case, 2, own);
+    const tree = await grow({ ...stores, session }, 2, own);
     const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
     const next = async (runId: string, sessionId = session.id): Promise<Next> =>
       (await stores.store.runs.next({ sessionId, runId }, { lists: true })).next;
@@ -123,7 +122,7 @@ describe('what a run does next', () => {
     let now = Date.now();
     const stores = createMemoryStores({ now: () => now });
     const session = drive(stores, newSessionId());
-    const tree = await grow({ ...stores, session } as unknown as Case, 2, () => []);
+    const tree = await grow({ ...stores, session }, 2, () => []);
     const { driver, ref } = childAt(tree, 0);
     const call = heldCall(ref.runId, 'x', 'client', { deadlineMs: 1_000 });
     await driver.ask(ref.runId, 1, [call]);
