@@ -17,7 +17,8 @@ function exportTo(
     highWaterMark: 1,
     write: (_chunk, _encoding, done) => write(done),
   });
-  const response = Object.assign(client, { set: () => response, type: () => response });
+  const set = () => response;
+  const response = Object.assign(client, { set, type: set, flushHeaders: () => undefined });
   const deps = {
     stateStore: { audit: { page, record } },
     readIdentity: () => Promise.resolve({ userId: 'op', roles: ['operator'] }),
