@@ -91,7 +91,7 @@ function close(server: Server, open: Iterable<ServerResponse>): Promise<void> {
   });
 }
 
-/** Readers of events come again; other replies are complete or useless. */
+/** Readers of events reconnect; a part of any other reply is useless to its client. */
 function isEventStream(response: ServerResponse): boolean {
   return String(response.getHeader('content-type')).startsWith('text/event-stream');
 }

@@ -54,7 +54,7 @@ export async function pipeToExpress(
   options: PipeOptions = {},
 ): Promise<void> {
   if (typeof reply !== 'function' && (response.destroyed || response.req.method === 'HEAD')) {
-    // A body that nobody reads would follow its log on.
+    // Without a reader, the body would go on following its log.
     await reply.body?.cancel().catch(() => undefined);
   }
   if (response.destroyed) return;

@@ -232,7 +232,7 @@ function create(session: Session, { agent, owner, tenant = '', nonce, now }: Sto
   claimFiles(session);
 }
 
-/** Drops what is left of a conversation whose record Redis has lost: it may have belonged to somebody else. */
+/** Drops the remains of a conversation whose record Redis has lost, since they may belong to another person. */
 function dropRest({ tree, rows, writers, index, content, runs, children, results }: Session): void {
   if (rows.count === 0 && tree.log.count === 0) return;
   for (const fields of [writers, index, content, runs, children, results]) fields.drop();

@@ -2,7 +2,7 @@ import { headOf, type RowHead } from './messages.js';
 import type { Turn } from './record.js';
 import type { Session } from './tree.js';
 
-/** Finds turns and rows without reading the whole transcript. */
+/** A turn's place in the transcript. The functions here find turns and rows without reading all of it. */
 export type PlacedTurn = Pick<Turn, 'n' | 'row' | 'sequence' | 'messageId'>;
 
 export function headAt(session: Session, row: number): RowHead | undefined {

@@ -43,7 +43,7 @@ export function startAttributes(
   ];
 }
 
-/** Returns the search attributes of a run's next execution, which believes that the run is at work. */
+/** Returns the search attributes of a run's next execution, which assumes that the run is at work. */
 export const asAtWork = (attributes: TypedSearchAttributes): TypedSearchAttributes =>
   attributes.updateCopy([{ key: AgentStatus, value: 'running' }]);
 

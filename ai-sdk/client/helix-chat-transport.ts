@@ -146,7 +146,7 @@ async function start(
     const isOfMessage = error instanceof ChatRequestError && OF_MESSAGE.includes(error.code ?? '');
     if (!isOfMessage) throw error;
     const last = messages.slice(-1);
-    // An earlier message may be at fault, which nobody has refused before.
+    // The server may have refused an earlier message, so the newest one is sent alone.
     if (sent.length > 1) return start(requests, last, refused);
     for (const { id } of last) refused.add(id);
     throw error;

@@ -147,7 +147,7 @@ export function createSessionReads(context: RedisContext) {
       },
     );
     if (found === undefined) return undefined;
-    // Nobody can answer a call whose content is gone. Lists leave out such a call, so the conversation continues.
+    // Nobody can answer a call whose content is gone, so lists leave it out and the conversation continues.
     if (!('runId' in found.spec)) throw corrupt(`call ${id}`);
     return (await withResults(sessionId, [found]))[0];
   };

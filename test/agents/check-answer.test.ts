@@ -45,7 +45,7 @@ describe('the answer to a call', () => {
     expect(await answer('fine')).toMatchObject({ result: nested(500) });
   });
 
-  it('an edited input is refused for a key that pages do not show', async () => {
+  it('an edited input is refused if it is no object, or has a key that pages do not show', async () => {
     const tool = defineTool({
       name: 'send',
       description: 'Sends.',
@@ -55,7 +55,9 @@ describe('the answer to a call', () => {
     });
     const llmConfig = { model: createScriptedModel() };
     const agent = defineAgent({ name: 'a', systemPrompt: '', tools: [tool], llmConfig });
-    const check = createAnswerCheck({ get: () => agent });
+    // A dynamic tool of the AI SDK may have a schema that takes any value.
+    const dynamic = { ...agent, tools: [{ ...tool, inputSchema: z.any() }] };
+    const check = createAnswerCheck({ get: () => dynamic });
     const edit = (input: string) =>
       check(
         { agent: 'a' },
@@ -68,7 +70,8 @@ describe('the answer to a call', () => {
           input: JSON.parse(input) as unknown,
         },
       );
-    await expect(edit('{"to":{"__proto__":1}}')).rejects.toMatchObject({ code: 'invalid_input' });
+    for (const wrong of ['{"to":{"__proto__":1}}', 'null', '[]', '"all"'])
+      await expect(edit(wrong)).rejects.toMatchObject({ code: 'invalid_input' });
     expect(await edit('{"to":1}')).toMatchObject({ input: { to: 1 } });
   });
 });

@@ -10,7 +10,7 @@ import { until } from '../support/until.js';
 
 const product = useLocalProduct();
 
-/** Shorter than the interval at which a page asks again without being told. */
+/** Shorter than the interval at which a page polls. */
 const TOLD_MS = 10_000;
 
 const leave = new AbortController();

@@ -52,7 +52,7 @@ const speaksWhenTold = (name: string) =>
     yield* parts.says('well');
   };
 
-/** Creates an agent that asks a sub-agent first. The models of both speak only when they are told to. */
+/** Creates an agent that asks a sub-agent first. Both models speak only when the test tells them to. */
 function createAskingAgent(): AgentDefinition {
   const base = { systemPrompt: '' };
   const helper = fakeModel(speaksWhenTold('helper'));

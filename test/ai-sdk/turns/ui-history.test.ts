@@ -171,7 +171,7 @@ describe('a conversation in pages', () => {
     expect(await load({ follows: true })).toEqual(['u1']);
     gated.open('up');
     await new Response(body).text();
-    // Neither an older page nor somebody who only reads changes what that viewer gets.
+    // A page of older messages, or a read by another person, does not change what that viewer gets.
     expect(await load({ follows: true, limit: 1 })).toEqual(['u1']);
     expect(await load({})).toEqual(['u1', 'msg-1']);
     expect((await get(active)).text).toContain('Once upon a time');
