@@ -23,18 +23,26 @@ it('a server that closes replies to a request that has arrived, and cuts streams
   app.get('/slow', (_request, response) => {
     reply = () => response.send('late');
   });
+  let rest: (() => void) | undefined;
+  app.get('/list', (_request, response) => {
+    response.type('json').write('[1,');
+    rest = () => response.end('2]');
+  });
   app.get('/stream', (_request, response) => {
     response.type('text/event-stream').write('begun');
   });
   const { port, close } = await listen(app, 0, HOST);
   const url = `http://${HOST}:${String(port)}`;
   const stream = await fetch(`${url}/stream`);
+  const list = await fetch(`${url}/list`);
   const slow = fetch(`${url}/slow`);
   await until('it has arrived', () => reply !== undefined);
   // Its last limit, which cuts everything, is never over.
   jest.useFakeTimers();
   const closed = close();
   await expect(stream.text()).rejects.toThrow();
+  rest?.();
+  expect(await list.json()).toEqual([1, 2]);
   reply?.();
   expect(await (await slow).text()).toBe('late');
   await closed;

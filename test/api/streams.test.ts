@@ -51,6 +51,8 @@ describe('streams over HTTP', () => {
     const turn = await turnOf(api.stores, 's1');
     await turn.say('Done.');
     await turn.finish();
+    // Without a cookie the newest load counts, and that one was of a turn at work.
+    expect(await (await api.get('/api/chat/s1')).text()).toContain('Done.');
     const ended = await api.get(`/api/chat/s1/${loaded}`);
     const sawEnd = ended.headers.get('set-cookie') ?? '';
 
@@ -61,7 +63,7 @@ describe('streams over HTTP', () => {
     const gap = await api.get('/api/chat/s1', toCookie(sawWork));
     expect(gap.status).toBe(200);
     expect(await gap.text()).toContain('Done.');
-    // Without a cookie the newest load counts, and that one was of a turn that had ended.
+    // The newest load is of a turn that has ended.
     expect((await api.get('/api/chat/s1')).status).toBe(204);
   });
 

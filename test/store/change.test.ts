@@ -95,6 +95,17 @@ it.each([
   },
 );
 
+it('a change that adds no entry after all leaves no room', async () => {
+  const { change, look } = await openStream(appendOnce, 5);
+  const decide = ({ tree, existing }: Session): void => {
+    if (tree.log.stored < 3) tree.log.add('["end"]');
+    existing.owner = String(tree.log.sequence);
+  };
+  await change('s', decide, {});
+  const found = await look('s', ({ tree, record }) => [tree.log.sequence, record?.owner]);
+  expect(found).toEqual([5, '5']);
+});
+
 it('a look waits for no change of its conversation', async () => {
   let looked: unknown;
   const { change, look } = await openStream(async () => {
