@@ -2,10 +2,10 @@
 // and runs the tests that concern it: what survives is a line that no test would miss. Minutes to
 // an hour for each group; its report names them.
 // TEST_REDIS_URL and TEST_TEMPORAL_ADDRESS, where servers run already, save starting them for each change.
-// Transitions are not among the groups, since they are compiled to Lua, which Stryker's switches do not survive.
 
 /** The files where a silent regression costs most, each with the tests that have to notice it. */
 const GROUPS = {
+  session: ['session/*.ts', 'test/session test/states/model'],
   append: [
     'activities/chunk-writer.ts',
     'test/activities/chunk-writer test/activities/silent-writer',

@@ -227,7 +227,7 @@ export interface ChildActivities {
 export interface AnswerActivities {
   /** Settles calls that are overdue by the store's clock, then reads the run's next action. */
   look: (ref: LookRef) => Promise<Said>;
-  /** Stores an operator's answer, with the same transitions as the API. */
+  /** Stores an operator's answer, with the same changes as the API. */
   answerCall: (ref: AnswerRef) => Promise<AnswerOutcome>;
   extendDeadline: (ref: ExtendRef) => Promise<ExtendOutcome>;
 }

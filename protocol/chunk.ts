@@ -340,7 +340,7 @@ export const CHUNK_TYPES: ReadonlySet<string> = new Set<ChunkType>(
   ),
 );
 
-/** Control message: the end of a run or stream. Only the transition that ends it writes this. */
+/** Control message: the end of a run or stream. Only the change that ends it writes this. */
 export const StreamEnd = z.object({
   type: z.literal('stream_end'),
   streamId: z.string(),

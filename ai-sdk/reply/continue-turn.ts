@@ -189,7 +189,7 @@ export interface Submission {
 /**
  * Submits answers one after another; the first answer to a call counts, whichever client sent it.
  *
- * @param session as read for this request; the store's transition decides on its current state
+ * @param session as read for this request; the store's change decides on its current state
  * @throws HelixError for an answer that does not fit its call, after the others were submitted: the
  * call still waits, and only the page can correct it
  */

@@ -6,7 +6,7 @@ import { MAJORS } from '../support/stock-chat.js';
 import { createBadLine, type LinePlan } from './recorded/bad-line.js';
 import { nextTurn } from './recorded/next-turn.js';
 import { createBridge, expectStored, loadPage, type Page } from './recorded/page.js';
-import { createPlayer, type Player } from './recorded/play-transitions.js';
+import { createPlayer, type Player } from './recorded/play-changes.js';
 import { readRecordedTurns, splitAppends, WITHDRAWN } from './recorded/recorded-turns.js';
 
 /** Where another turn follows at once, a page that comes back without a position is given that one. */
@@ -14,14 +14,14 @@ const FOLLOWED = ['queued', 'steered'];
 
 const turns = readRecordedTurns()
   .filter(({ name }) => !FOLLOWED.includes(name))
-  .map(({ name, transitions }) => ({ name, transitions: splitAppends(transitions) }));
+  .map(({ name, changes }) => ({ name, changes: splitAppends(changes) }));
 
 /** How a turn is played beside a page, and the fate of the page's connections. */
 interface Schedule {
   turn: (typeof turns)[number];
-  /** Transitions before the page is loaded, modulo those that there are. */
+  /** Changes before the page is loaded, modulo those that there are. */
   loadedAt: number;
-  /** Turns of the event loop between transitions, over and over. */
+  /** Turns of the event loop between changes, over and over. */
   pace: number[];
   line: LinePlan;
 }
@@ -52,9 +52,9 @@ describe.each([
   it.each(MAJORS)('a page shows the same in %s, whatever breaks', async (_major, library) => {
     await fc.assert(
       fc.asyncProperty(schedules, async ({ turn, loadedAt, pace, line }) => {
-        const player = createPlayer(turn.transitions);
-        const last = 1 + (loadedAt % turn.transitions.length);
-        while (player.ahead().length > turn.transitions.length - last) await player.play();
+        const player = createPlayer(turn.changes);
+        const last = 1 + (loadedAt % turn.changes.length);
+        while (player.ahead().length > turn.changes.length - last) await player.play();
         const bridge = createBridge(player);
         const throughBadLine = createBadLine(line);
         const load = (): Promise<Page> =>

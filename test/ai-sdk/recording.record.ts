@@ -3,9 +3,9 @@ import { createLabAgent } from '../../examples/lab/agent.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import { readStored } from '../support/chat-fetch.js';
-import { createPlayer } from './recorded/play-transitions.js';
-import { recordTransitions, type Recorder } from './recorded/record-transitions.js';
-import { formatTransitions, splitAppends, turnsFolder } from './recorded/recorded-turns.js';
+import { createPlayer } from './recorded/play-changes.js';
+import { recordChanges, type Recorder } from './recorded/record-changes.js';
+import { formatChanges, splitAppends, turnsFolder } from './recorded/recorded-turns.js';
 import { recordedScenarios } from './recorded/scenarios.js';
 import { setStage, type Stage } from './recorded/stage.js';
 
@@ -17,7 +17,7 @@ describe('a recorded turn', () => {
   let recorder: Recorder<Awaited<ReturnType<typeof openTestStores>>>;
 
   beforeAll(async () => {
-    recorder = recordTransitions(await openTestStores());
+    recorder = recordChanges(await openTestStores());
     const lab = createLabAgent({ countCharge: () => Promise.resolve() });
     const runs = await createRunHarness(recorder.stores, [lab]);
     await runs.startWorker();
@@ -28,13 +28,13 @@ describe('a recorded turn', () => {
     '%s has the same outcome in memory',
     async (name, scenario) => {
       const { sessionId } = await scenario(stage);
-      const transitions = recorder.logOf(sessionId);
-      const player = createPlayer(splitAppends(transitions));
+      const changes = recorder.logOf(sessionId);
+      const player = createPlayer(splitAppends(changes));
       while (player.ahead().length > 0) await player.play();
       const real = await readStored(recorder.stores, sessionId);
       expect(await readStored(player, sessionId)).toEqual(real);
       await mkdir(turnsFolder, { recursive: true });
-      await writeFile(`${turnsFolder}${name}.json`, formatTransitions(transitions));
+      await writeFile(`${turnsFolder}${name}.json`, formatChanges(changes));
     },
     60_000,
   );

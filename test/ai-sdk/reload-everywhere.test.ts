@@ -24,12 +24,9 @@ const TURNS = readRecordedTurns().flatMap((turn, index) =>
 );
 
 describe('a page that is loaded at any point', () => {
-  it.each(TURNS)(
-    'of: $name, clients in turn from $from on',
-    async ({ name, transitions, from }) => {
-      const { pages, cut } = await reloadEverywhere(transitions, readers, from, MOMENTS);
-      expect(pages).toBeGreaterThan(2);
-      expect(cut > 0).toBe(WITHDRAWN.includes(name));
-    },
-  );
+  it.each(TURNS)('of: $name, clients in turn from $from on', async ({ name, changes, from }) => {
+    const { pages, cut } = await reloadEverywhere(changes, readers, from, MOMENTS);
+    expect(pages).toBeGreaterThan(2);
+    expect(cut > 0).toBe(WITHDRAWN.includes(name));
+  });
 });

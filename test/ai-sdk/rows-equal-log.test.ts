@@ -3,13 +3,13 @@ import { createChatFetch } from '../support/chat-fetch.js';
 import { createStockChat, MAJORS, untilReady } from '../support/stock-chat.js';
 import { nextTurn } from './recorded/next-turn.js';
 import { createBridge } from './recorded/page.js';
-import { createPlayer, type Player } from './recorded/play-transitions.js';
+import { createPlayer, type Player } from './recorded/play-changes.js';
 import { readRecordedTurns, splitAppends } from './recorded/recorded-turns.js';
 import { withoutLog } from './recorded/without-log.js';
 
-const turns = readRecordedTurns().map(({ name, transitions }) => ({
+const turns = readRecordedTurns().map(({ name, changes }) => ({
   name,
-  transitions: splitAppends(transitions),
+  changes: splitAppends(changes),
 }));
 
 const PROFILES = MAJORS.flatMap(([name, library]) => [
@@ -31,22 +31,22 @@ describe.each(PROFILES)('$name, profile $profile', ({ library, profile }) => {
       loss: fc.nat(1_000),
     });
     await fc.assert(
-      fc.asyncProperty(moments, async ({ turn: { transitions }, joinAt, loss }) => {
-        const count = 1 + (joinAt % transitions.length);
-        const whole = await attach(transitions.length - count, transitions, 0);
-        expect(await attach(transitions.length - count, transitions, loss)).toEqual(whole);
+      fc.asyncProperty(moments, async ({ turn: { changes }, joinAt, loss }) => {
+        const count = 1 + (joinAt % changes.length);
+        const whole = await attach(changes.length - count, changes, 0);
+        expect(await attach(changes.length - count, changes, loss)).toEqual(whole);
       }),
       { numRuns: 15 },
     );
   });
 
-  /** What a page has that joined with so many transitions ahead, and stayed until the turn's next stop. */
+  /** What a page has that joined with so many changes ahead, and stayed until the turn's next stop. */
   async function attach(
     ahead: number,
-    transitions: (typeof turns)[number]['transitions'],
+    changes: (typeof turns)[number]['changes'],
     loss: number,
   ): Promise<Attached> {
-    const player = createPlayer(transitions);
+    const player = createPlayer(changes);
     while (player.ahead().length > ahead) await player.play();
     const { sessionId, store, streamManager } = player;
     const record = await store.sessions.read(sessionId);

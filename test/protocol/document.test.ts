@@ -96,12 +96,12 @@ describe('PROTOCOL.md', () => {
     expect(Object.fromEntries(listed)).toEqual(HTTP_STATUS);
   });
 
-  it('PROTOCOL.md lists the transitions with their results', () => {
+  it('PROTOCOL.md lists the changes with their results', () => {
     const folder = new URL('session/', root);
     const code = readdirSync(folder)
       .map((file) => readFileSync(new URL(file, folder), 'utf8'))
       .join('\n');
-    const rows = tableOf('Transitions', 'Transition');
+    const rows = tableOf('Changes', 'Change');
     // `append` is a script of the store that replies by numbers, not a function.
     const changes = rows
       .map(([name]) => camelCased(namesIn(name)[0] ?? ''))

@@ -343,7 +343,7 @@ describe('usage', () => {
 });
 
 describe('output', () => {
-  it('the output is written by the transition that ends the run, after the results of its siblings', async (setup) => {
+  it('the output is written by the change that ends the run, after the results of its siblings', async (setup) => {
     const { store, session } = setup;
     const { runId, writer } = await session.speaking();
     await session.commit(writer, { calls: [server('x')], output: OUTPUT });

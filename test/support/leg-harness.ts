@@ -36,7 +36,7 @@ export function openProcess(number = 1): Process {
 export interface LegHarness {
   session: SessionDriver;
   deps: ActivityDeps;
-  /** Names of the requested transitions, in order. */
+  /** Names of the requested changes, in order. */
   asked: string[];
   begin: () => Promise<RunRecord>;
   record: () => Promise<SessionRecord | undefined>;

@@ -1,7 +1,7 @@
 import type { Decision, ToolRow } from '../../../protocol/rows.js';
 import type { SettleCallInput, SettleCallResult } from '../../../store/contract/calls.js';
 import type { StockChat } from '../../support/stock-chat.js';
-import type { Transition } from './transitions.js';
+import type { Change } from './changes.js';
 
 /** A person's answer to one call. */
 export type GivenAnswer = { toolCallId: string } & ({ decision: Decision } | { row: ToolRow });
@@ -10,9 +10,9 @@ export type GivenAnswer = { toolCallId: string } & ({ decision: Decision } | { r
  * The answers that come next, if they are all that the conversation waits for and a stock page can
  * give them; otherwise none.
  */
-export function answersAhead(transitions: readonly Transition[]): GivenAnswer[] {
+export function answersAhead(changes: readonly Change[]): GivenAnswer[] {
   const given: GivenAnswer[] = [];
-  for (const { name, args, result } of transitions) {
+  for (const { name, args, result } of changes) {
     const [input] = args as [SettleCallInput];
     if (name !== 'calls.settle') return [];
     if (input.source === 'approval' && input.decision.input === undefined) {

@@ -12,7 +12,7 @@ import {
 } from '../../support/stock-chat.js';
 import { checkCommonKeys } from '../common-keys.js';
 import { nextTurn } from './next-turn.js';
-import type { Player } from './play-transitions.js';
+import type { Player } from './play-changes.js';
 
 /** Who talks in recorded turns. */
 const ANN = { userId: 'ann' };

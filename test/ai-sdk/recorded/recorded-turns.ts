@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { StreamMessage } from '../../../protocol/chunk.js';
 import type { Writer, AppendResult } from '../../../store/contract/log.js';
-import type { Transition } from './transitions.js';
+import type { Change } from './changes.js';
 
 /** Where recorded turns are kept, one file each. */
 export const turnsFolder = fileURLToPath(new URL('turns/', import.meta.url));
@@ -13,7 +13,7 @@ export const WITHDRAWN = ['attempt-taken-over', 'provider-fails-once'];
 /** What happened to a session in one recorded turn, or a few. */
 export interface RecordedTurn {
   name: string;
-  transitions: Transition[];
+  changes: Change[];
 }
 
 export function readRecordedTurns(): RecordedTurn[] {
@@ -22,28 +22,23 @@ export function readRecordedTurns(): RecordedTurn[] {
     .sort()
     .map((file) => ({
       name: file.replace('.json', ''),
-      transitions: JSON.parse(readFileSync(turnsFolder + file, 'utf8')) as Transition[],
+      changes: JSON.parse(readFileSync(turnsFolder + file, 'utf8')) as Change[],
     }));
 }
 
-/** As text, one transition a line. */
-export function formatTransitions(transitions: readonly Transition[]): string {
-  const lines = transitions.map((transition) => JSON.stringify(transition));
+/** As text, one change a line. */
+export function formatChanges(changes: readonly Change[]): string {
+  const lines = changes.map((change) => JSON.stringify(change));
   return `[\n${lines.join(',\n')}\n]\n`;
 }
 
 /** The same with each chunk in an append of its own, so that nothing lies between two chunks unseen. */
-export function splitAppends(transitions: readonly Transition[]): Transition[] {
+export function splitAppends(changes: readonly Change[]): Change[] {
   const batches = new Map<string, number>();
-  return transitions.flatMap((transition) => {
-    if (transition.name !== 'append') return [transition];
-    const [writer, , messages, known] = transition.args as [
-      Writer,
-      number,
-      StreamMessage[],
-      number,
-    ];
-    const result = transition.result as AppendResult;
+  return changes.flatMap((change) => {
+    if (change.name !== 'append') return [change];
+    const [writer, , messages, known] = change.args as [Writer, number, StreamMessage[], number];
+    const result = change.result as AppendResult;
     const attempt = `${writer.runId} ${writer.name} ${String(writer.token)}`;
     const first = result.kind === 'appended' ? result.sequence - messages.length + 1 : 0;
     return messages.map((message, index) => {
@@ -51,7 +46,7 @@ export function splitAppends(transitions: readonly Transition[]): Transition[] {
       batches.set(attempt, batch);
       const seen = index === 0 ? known : first + index - 1;
       return {
-        ...transition,
+        ...change,
         args: [writer, batch, [message], seen],
         result: result.kind === 'appended' ? { ...result, sequence: first + index } : result,
       };

@@ -2,9 +2,9 @@ import { BROKEN_OFF } from '../../../ai-sdk/parts/errors.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { answersAhead, giveAnswers, type GivenAnswer } from './answering.js';
 import { createBridge, expectStored, loadPage, type Page, type PageOptions } from './page.js';
-import { createPlayer, type Player } from './play-transitions.js';
+import { createPlayer, type Player } from './play-changes.js';
 import { splitAppends } from './recorded-turns.js';
-import type { Transition } from './transitions.js';
+import type { Change } from './changes.js';
 import { nextTurn } from './next-turn.js';
 
 export interface Reloaded {
@@ -23,12 +23,12 @@ const LATER = [1, 5, Infinity];
  * has to show what is stored; then the recorded answers are given on all of them, on some when the turn has moved on.
  */
 export async function reloadEverywhere(
-  transitions: readonly Transition[],
+  changes: readonly Change[],
   clients: readonly PageOptions[],
   from: number,
   atMost = Infinity,
 ): Promise<Reloaded> {
-  const played = splitAppends(transitions);
+  const played = splitAppends(changes);
   const every = Math.ceil(played.length / atMost) || 1;
   const player = createPlayer(played);
   const bridge = createBridge(player);

@@ -3,7 +3,7 @@ import { parseFrames } from '../../support/chat-fetch.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 import { createBridge } from '../recorded/page.js';
-import { createPlayer, type Player } from '../recorded/play-transitions.js';
+import { createPlayer, type Player } from '../recorded/play-changes.js';
 import { readRecordedTurns, splitAppends } from '../recorded/recorded-turns.js';
 import { withoutLog } from '../recorded/without-log.js';
 import {
@@ -155,7 +155,7 @@ describe('GET by a reader of raw events', () => {
     sequenceOf: (type: string) => Promise<number | undefined>;
   }> {
     const turn = readRecordedTurns().find((each) => each.name === name);
-    const player = createPlayer(splitAppends(turn?.transitions ?? []));
+    const player = createPlayer(splitAppends(turn?.changes ?? []));
     while (player.ahead().length > 0) await player.play();
     const { sessionId, streamManager } = player;
     return {

@@ -47,7 +47,7 @@ function setUp() {
     return { session: own, act };
   };
   const legs = (): FinishedSpan[] => spans.filter(({ title }) => title === `invoke_agent ${AGENT}`);
-  /** Waits until the spans that follow a transition are written. */
+  /** Waits until the spans that follow a change are written. */
   const settle = async (): Promise<void> => {
     for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
   };

@@ -35,7 +35,7 @@ async function asking(session: SessionDriver): Promise<string> {
   return runId;
 }
 
-describe('what transitions report', () => {
+describe('what changes report', () => {
   it('a run that ended counts once, however often its end is repeated', async () => {
     const { session, events } = setUp();
     const { runId } = await session.newRun();

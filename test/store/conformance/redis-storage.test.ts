@@ -53,7 +53,7 @@ describe('the log in Redis', () => {
     },
   );
 
-  it('the log publishes everything that a transition wrote at once, with the sequence before it', async () => {
+  it('the log publishes everything that a change wrote at once, with the sequence before it', async () => {
     const stores = await openTestStores();
     const session = drive(stores);
     const { writer } = await session.speaking();

@@ -4,7 +4,7 @@ import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall } from '../../support/session-driver.js';
 
 describe('followers in memory', () => {
-  it('followers get the entries of one transition as one array, even beyond a page', async () => {
+  it('followers get the entries of one change as one array, even beyond a page', async () => {
     const { streamManager, store } = createMemoryStores();
     const session = drive({ store, streamManager });
     const { writer } = await session.speaking();

@@ -12,7 +12,7 @@ const keyOf = (id: string, name: string): string => `hx:{${id}}:${name}`;
 const sequenceOf = async (id: string): Promise<number> =>
   Number(await stores.redis.hget(keyOf(id, 'root'), 'seq'));
 
-/** Leaves entries above the sequence, as a transition does that dies before storing its own. */
+/** Leaves entries above the sequence, as a change does that dies before storing its own. */
 async function leaveEntries(id: string, count: number): Promise<number[]> {
   const above = await sequenceOf(id);
   const left = Array.from({ length: count }, (_, n) => above + n + 1);
@@ -25,12 +25,12 @@ async function leaveEntries(id: string, count: number): Promise<number[]> {
   return left;
 }
 
-/** A session at a given point of its run, with the expected outcome of the next transition. */
+/** A session at a given point of its run, with the expected outcome of the next change. */
 interface Scene {
   name: string;
   arrange: (session: SessionDriver) => Promise<() => Promise<{ kind: string }>>;
   kind: string;
-  /** True if the transition itself withdraws the leftover entries. */
+  /** True if the change itself withdraws the leftover entries. */
   withdraws?: true;
 }
 

@@ -41,13 +41,13 @@ export const STREAM_CALLS = [
   'truncate',
 ] as const satisfies (keyof StreamManager)[];
 
-export type TransitionName = (typeof SESSION_CALLS)[number] | (typeof STREAM_CALLS)[number];
+export type ChangeName = (typeof SESSION_CALLS)[number] | (typeof STREAM_CALLS)[number];
 
 /** One change of a store: what was asked for, and what came of it. */
-export interface Transition {
+export interface Change {
   /** The store's clock, ms since the epoch. */
   at: number;
-  name: TransitionName;
+  name: ChangeName;
   args: unknown[];
   result: unknown;
 }
@@ -60,7 +60,7 @@ export interface Stores {
 type Call = (...args: unknown[]) => Promise<unknown>;
 
 /** The call of that name on the stores that it belongs to. */
-export function callOf({ store, streamManager }: Stores, name: TransitionName): Call {
+export function callOf({ store, streamManager }: Stores, name: ChangeName): Call {
   const [noun, method] = name.split('.') as [
     Exclude<keyof Store, 'leases' | 'pauses' | 'requests' | 'files'>,
     string | undefined,
@@ -70,8 +70,8 @@ export function callOf({ store, streamManager }: Stores, name: TransitionName): 
     : (Reflect.get(store[noun], method) as Call);
 }
 
-/** The conversation that a transition is about. */
-export function conversationOf({ args: [first] }: Pick<Transition, 'args'>): string {
+/** The conversation that a change is about. */
+export function conversationOf({ args: [first] }: Pick<Change, 'args'>): string {
   if (typeof first === 'string') return rootOf(first);
   const { writer, child, sessionId } = first as Record<
     'writer' | 'child',

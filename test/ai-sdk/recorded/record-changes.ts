@@ -6,9 +6,9 @@ import {
   SESSION_CALLS,
   STREAM_CALLS,
   type Stores,
-  type Transition,
-  type TransitionName,
-} from './transitions.js';
+  type Change,
+  type ChangeName,
+} from './changes.js';
 
 type Call = (...args: unknown[]) => Promise<unknown>;
 
@@ -16,15 +16,15 @@ export interface Recorder<S extends Stores> {
   /** The same stores; what is changed through them is noted. */
   stores: S;
   /** What was changed in a conversation, in the order in which the store did it. */
-  logOf: (sessionId: string) => Transition[];
+  logOf: (sessionId: string) => Change[];
 }
 
 /** Notes what changes in stores. One change at a time, so that their order is the store's. */
-export function recordTransitions<S extends Stores>(stores: S): Recorder<S> {
-  const log: Transition[] = [];
+export function recordChanges<S extends Stores>(stores: S): Recorder<S> {
+  const log: Change[] = [];
   let last: Promise<unknown> = Promise.resolve();
 
-  const recorded = (name: TransitionName, call: Call) => {
+  const recorded = (name: ChangeName, call: Call) => {
     return (...args: unknown[]): Promise<unknown> => {
       const change = async (): Promise<unknown> => {
         const before = Date.now();
@@ -62,7 +62,7 @@ export function recordTransitions<S extends Stores>(stores: S): Recorder<S> {
       streamManager: { ...stores.streamManager, ...Object.fromEntries(ofStream) },
     },
     logOf: (sessionId) =>
-      structuredClone(log.filter((transition) => conversationOf(transition) === sessionId)),
+      structuredClone(log.filter((change) => conversationOf(change) === sessionId)),
   };
 }
 

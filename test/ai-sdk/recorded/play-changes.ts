@@ -1,12 +1,12 @@
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
-import { callOf, conversationOf, type Transition } from './transitions.js';
+import { callOf, conversationOf, type Change } from './changes.js';
 
 export interface Player extends MemoryStores {
   /** The store under the name by which the bridge takes it. */
   stateStore: MemoryStores['store'];
   sessionId: string;
   /** What is left to play. */
-  ahead: () => readonly Transition[];
+  ahead: () => readonly Change[];
   /** Plays it, and expects of it what came of it when it was recorded. */
   play: () => Promise<void>;
   /** Leaves this many out: a page has done the same. */
@@ -14,8 +14,8 @@ export interface Player extends MemoryStores {
 }
 
 /** A conversation as it was recorded, on stores of its own and by the clock of then. */
-export function createPlayer(transitions: readonly Transition[]): Player {
-  const [first] = transitions;
+export function createPlayer(changes: readonly Change[]): Player {
+  const [first] = changes;
   if (first === undefined) throw new Error('nothing was recorded');
   let position = 0;
   let clock = first.at;
@@ -24,14 +24,14 @@ export function createPlayer(transitions: readonly Transition[]): Player {
     ...stores,
     stateStore: stores.store,
     sessionId: conversationOf(first),
-    ahead: () => transitions.slice(position),
+    ahead: () => changes.slice(position),
     skip: (count) => {
       position += count;
     },
     play: async () => {
-      const transition = transitions[position];
-      if (transition === undefined) throw new Error('all was played');
-      const { at, name, args, result } = transition;
+      const change = changes[position];
+      if (change === undefined) throw new Error('all was played');
+      const { at, name, args, result } = change;
       position += 1;
       clock = at;
       const now = await callOf(stores, name)(...toArguments(name, args));
