@@ -5,7 +5,7 @@ import type { KnownPerson } from '../protocol/actor.js';
 import type { Decision, ToolRow } from '../protocol/rows.js';
 import { finish } from './finish.js';
 import { countStored, headOf } from './messages.js';
-import { noteDeadline, restIfWaiting } from './pause.js';
+import { restIfWaiting } from './pause.js';
 import { ownerOf } from './calls.js';
 import type { Call } from './record.js';
 import { atAfter } from './next.js';
@@ -17,6 +17,7 @@ import { stageChanges } from './state.js';
 import { keepOutput } from './steps.js';
 import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
+import { noteDeadline } from './waiting.js';
 import { isActive } from './writers.js';
 
 interface Settling {

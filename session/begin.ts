@@ -6,7 +6,8 @@ import { claimFiles } from './files.js';
 import { finish } from './finish.js';
 import type { CustomState, Message, Only, Stored, UserMessage } from './input.js';
 import { accept, acceptedHash } from './messages.js';
-import { popQueued, pushQueued, queuedBytes, waitsInQueue, type Queued } from './queue.js';
+import { abandon } from './pause.js';
+import { popQueued, pushQueued, queuedBytes, type Queued } from './queue.js';
 import { newRecord } from './record.js';
 import { speakerOf } from './say.js';
 import { putState } from './state.js';
@@ -28,7 +29,7 @@ export interface Begin {
   interrupts?: string;
   /** True if the messages do not abandon a run that waits for people; it counts as active. */
   keepsQuestions?: boolean;
-  /** A run that messages of the queue abandon if it waits for people now; no message is accepted. */
+  /** A run that ends as abandoned if it would ask people while these messages wait. */
   withdraws?: string;
   /** The sender, shown to readers of the queue. A sender other than the owner is the run's requester. */
   by?: string;
@@ -95,10 +96,9 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     if (record.owner !== owner || record.tenant !== tenant) return { kind: 'foreign' };
     if (record.agent !== agent) return { kind: 'agent_mismatch', agent: record.agent ?? '' };
   }
-  const isRepeated = input.withdraws !== undefined;
-  const fresh = isRepeated ? [] : freshOf(session, input.messages);
+  const fresh = freshOf(session, input.messages);
   if (!Array.isArray(fresh)) return fresh;
-  if (fresh.length === 0 && !isRepeated) return { kind: 'accepted' };
+  if (fresh.length === 0) return { kind: 'accepted' };
 
   const isLater = input.startAt !== undefined && input.startAt > now;
   const isActive = !isNew && !isTerminal(record.run.status);
@@ -108,9 +108,6 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     input.keepsQuestions !== true &&
     isPaused &&
     session.openCalls().some(({ state }) => state !== 'settled');
-  const isMeant = abandons && record.run.id === input.withdraws;
-  if (isRepeated && !(isMeant && waitsInQueue(session, input.messages)))
-    return { kind: 'accepted' };
   const isOther = input.interrupts !== undefined && input.interrupts !== record?.run.id;
   const { policy: wanted = 'reject' } = input;
   const policy = wanted === 'interrupt' && isOther ? 'reject' : wanted;
@@ -120,7 +117,7 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     // A new message never overtakes waiting ones, whatever happens to the run.
     if (policy === 'reject' && !abandons) return { kind: 'busy' };
     const isFull = waiting >= LIMITS.queueEntries || queuedBytes(session) >= LIMITS.queueBytes;
-    if (isFull && !isRepeated) return { kind: 'queue_full' };
+    if (isFull) return { kind: 'queue_full' };
   }
   if (record === undefined) {
     session.record = newRecord(now);
@@ -136,17 +133,13 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     queuedAt: now,
     by,
     askers,
+    ...(input.withdraws !== undefined && { withdraws: input.withdraws }),
   };
   const runId = record?.run.id ?? '';
   let superseded: string | undefined;
   if (abandons) {
-    // Results already given are kept, all other calls are settled as abandoned; the new message follows.
     superseded = runId;
-    finish(session, speaker, {
-      status: 'interrupted',
-      reason: 'abandoned',
-      code: 'client_tool_abandoned',
-    });
+    abandon(session, now);
   } else if (isActive && policy === 'interrupt') {
     const { stop, isSpeaking } = requestStop(session, {
       mode: 'interrupt',
@@ -174,7 +167,7 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     askers,
   };
   if (waiting > 0 && policy !== 'interrupt') {
-    if (!isRepeated) pushQueued(session, speaker, entry);
+    pushQueued(session, speaker, entry);
     const { sequence } = log;
     const first = popQueued(session);
     makeTurn(session, {

@@ -12,13 +12,14 @@ import {
   type StoredCall,
   type Writer,
 } from './input.js';
-import { restIfWaiting, noteDeadline } from './pause.js';
+import { restIfWaiting } from './pause.js';
 import { dropWake, type Call } from './record.js';
 import { speakerOf } from './say.js';
 import { ofCall, settleByCode, settleRow, setBusy } from './settling.js';
 import { stageChanges } from './state.js';
 import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
+import { noteDeadline } from './waiting.js';
 import { countLost, isActive, isExhausted, own, sayResync, withdraw } from './writers.js';
 
 export function openCalls(session: Session, calls: readonly StoredCall[]): void {

@@ -4,7 +4,7 @@ import type { Row } from '../protocol/rows.js';
 import type { Stored } from './input.js';
 import { addResults, closeCalls, partOf, type SettlingCode } from './settling.js';
 import { pushReply, countStored } from './messages.js';
-import { noteDeadline, sessionsBelow } from './pause.js';
+import { noteDeadline, sessionsBelow } from './waiting.js';
 import { dropWake, isResting, sumOf, type SessionRecord } from './record.js';
 import { control, say, speakerOf, withRaw, type Speaker } from './say.js';
 import type { Session } from './tree.js';

@@ -7,7 +7,7 @@ import {
   isTerminal,
 } from '../protocol/run.js';
 import type { Call } from './record.js';
-import { isWaiting } from './pause.js';
+import { isWaiting } from './waiting.js';
 import type { Session } from './tree.js';
 
 /** Details that a caller wants in addition to the run's next work. */

@@ -1,41 +1,10 @@
-import type { Call } from './record.js';
-import { isTerminal } from '../protocol/run.js';
+import { finish, tellNext } from './finish.js';
 import { countStored } from './messages.js';
+import type { Call } from './record.js';
 import { say, speakerOf, withRaw, type Speaker } from './say.js';
 import { ofCall, setBusy } from './settling.js';
 import type { Session } from './tree.js';
-
-export interface Found {
-  session: Session;
-  calls: Call[];
-}
-
-/** Returns a session, followed by those of its active or waiting sub-agents, in the order of the calls. */
-export function sessionsBelow(session: Session): Found[] {
-  const calls = session.openCalls();
-  const below = calls.flatMap(({ child, state }) => {
-    if (child === undefined || state === 'settled') return [];
-    const found = session.tree.session(child.part);
-    return found.record !== undefined && !isTerminal(found.record.run.status)
-      ? sessionsBelow(found)
-      : [];
-  });
-  return [{ session, calls }, ...below];
-}
-
-/** Returns true for a call that waits for people or for its webhook. */
-export function isWaiting({ state }: Call): boolean {
-  return state === 'waiting' || state === 'suspended';
-}
-
-export function noteDeadline(conversation: Session): number | undefined {
-  const { run } = conversation.existing;
-  const calls = sessionsBelow(conversation).flatMap((found) => found.calls.filter(isWaiting));
-  const deadlines = calls.flatMap(({ deadline }) => deadline ?? []);
-  if (deadlines.length === 0) delete run.deadline;
-  else run.deadline = Math.min(...deadlines);
-  return run.deadline;
-}
+import { isWaiting, noteDeadline, sessionsBelow } from './waiting.js';
 
 const REASON = {
   waiting_approval: 'approval',
@@ -46,9 +15,10 @@ type Waiting = keyof typeof REASON;
 
 /**
  * Pauses a session that only people, or sub-agents that wait for people, can continue. The parent of a paused sub-agent
- * is no longer busy with it. When the conversation pauses, so does the stream.
+ * is no longer busy with it. When the conversation pauses, so does the stream. If a queued message withdraws the
+ * questions, the run ends instead.
  *
- * @returns true if the conversation has paused
+ * @returns true if the conversation no longer works
  */
 export function restIfWaiting(session: Session, now: number): boolean {
   const { existing: record } = session;
@@ -58,7 +28,9 @@ export function restIfWaiting(session: Session, now: number): boolean {
   record.run.status = status;
   if (session.isConversation) {
     if (record.stream === 'paused') return false;
-    pause(session, now, status);
+    const isUnwanted = record.queue.some(({ withdraws }) => withdraws === record.run.id);
+    if (isUnwanted) tellNext(session, abandon(session, now));
+    else pause(session, now, status);
     return true;
   }
   const above = session.tree.session(record.parent?.part ?? '');
@@ -78,6 +50,21 @@ function restingStatus(calls: readonly Call[]): Waiting | undefined {
 interface Asked {
   session: Session;
   call: Call;
+}
+
+/**
+ * Ends a run that waits for people, since they go on without it: results that were given are kept, all other calls are
+ * settled as abandoned.
+ *
+ * @returns true if messages wait for their turn
+ */
+export function abandon(session: Session, now: number): boolean {
+  const code = 'client_tool_abandoned';
+  return finish(session, speakerOf(session, now), {
+    status: 'interrupted',
+    reason: 'abandoned',
+    code,
+  });
 }
 
 function pause(conversation: Session, now: number, status: Waiting): void {

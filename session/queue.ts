@@ -24,14 +24,13 @@ export function noteQueue(session: Session, speaker: Speaker, removed?: readonly
 export function pushQueued(
   session: Session,
   speaker: Speaker,
-  { mode, by, askers, queuedAt, messages }: Queued,
+  { messages, by, ...rest }: Queued,
 ): void {
   const { queue } = session.existing;
+  const { mode } = rest;
   const entry: QueueEntry = {
-    mode,
-    queuedAt,
+    ...rest,
     ...(by !== undefined && { by }),
-    askers,
     messages: messages.map(({ id, hash, hidden }) => ({ id, hash, hidden })),
   };
   for (const { id, row } of messages) session.content.set(`q:${id}`, row);
@@ -46,11 +45,6 @@ export function pushQueued(
 export function queuedBytes(session: Session): number {
   const ids = session.record?.queue.flatMap(({ messages }) => messages.map(({ id }) => id)) ?? [];
   return ids.reduce((sum, id) => sum + byteLength(session.content.get(`q:${id}`) ?? ''), 0);
-}
-
-export function waitsInQueue(session: Session, sent: readonly { id: string }[]): boolean {
-  const queued = session.record?.queue.flatMap(({ messages }) => messages) ?? [];
-  return queued.some(({ id }) => sent.some((message) => message.id === id));
 }
 
 /** The queue must not be empty. */

@@ -226,6 +226,8 @@ export interface QueueEntry {
   queuedAt: number;
   by?: string;
   askers: readonly KnownPerson[];
+  /** A run that ends as abandoned, rather than asking people, while this entry waits. */
+  withdraws?: string;
   messages: { id: string; hash: string; hidden: boolean }[];
 }
 

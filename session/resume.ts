@@ -1,5 +1,5 @@
 import type { Resumption } from '../protocol/run.js';
-import { sessionsBelow, type Found } from './pause.js';
+import { sessionsBelow, type Found } from './waiting.js';
 import type { Call } from './record.js';
 import { say, speakerOf } from './say.js';
 import { setBusy } from './settling.js';

@@ -14,16 +14,11 @@ export type Policy = Pick<BeginInput, 'policy' | 'interrupts' | 'withdraws'>;
 /** Begins a turn, or replays the turn of messages that were accepted before. */
 export async function startTurn(
   chat: Chat,
-  {
-    agent,
-    messages,
-    withdraws,
-    ...policy
-  }: Policy & { agent: string; messages: readonly UserMessage[] },
+  { agent, messages, ...policy }: Policy & { agent: string; messages: readonly UserMessage[] },
 ): Promise<ChatReply> {
   const { deps, sessionId, caller } = chat;
   const { userId: owner, tenantId: tenant, ...known } = caller;
-  const input = {
+  const result = await deps.executor.execute({
     sessionId,
     agent,
     owner,
@@ -31,20 +26,12 @@ export async function startTurn(
     messages: [...messages],
     by: owner,
     askers: [toPerson(owner, { ...known, tenantId: tenant })],
-  };
-  const result = await deps.executor.execute({ ...input, ...policy });
+    ...policy,
+  });
   switch (result.kind) {
     case 'begun':
       return streamTurn(chat, result.run);
-    case 'queued': {
-      const withdraw = () => deps.executor.execute({ ...input, withdraws });
-      return awaitTurn(
-        chat,
-        messages,
-        result.sequence,
-        withdraws === undefined ? undefined : withdraw,
-      );
-    }
+    case 'queued':
     case 'interrupting':
       return awaitTurn(chat, messages, result.sequence);
     case 'steered':
@@ -65,14 +52,9 @@ function streamTurn(chat: Chat, run: RunRecord): ChatReply {
 }
 
 /** Streams the reply to waiting messages once their turn begins. */
-function awaitTurn(
-  chat: Chat,
-  messages: readonly UserMessage[],
-  after: number,
-  withdraw?: () => Promise<unknown>,
-): ChatReply {
+function awaitTurn(chat: Chat, messages: readonly UserMessage[], after: number): ChatReply {
   const { deps, sessionId } = chat;
-  const awaited = { sessionId, messageIds: messages.map(({ id }) => id), after, withdraw };
+  const awaited = { sessionId, messageIds: messages.map(({ id }) => id), after };
   const reader = toReader(chat);
   return { kind: 'stream', frames: (signal) => createAwaitedFrames(deps, awaited, reader, signal) };
 }

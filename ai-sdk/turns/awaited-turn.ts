@@ -16,8 +16,6 @@ export interface AwaitedTurn {
   messageIds: readonly string[];
   /** The turn begins after this sequence. */
   after: number;
-  /** Called when a run before it has paused, to withdraw its questions. Default: they stay. */
-  withdraw?: (() => Promise<unknown>) | undefined;
 }
 
 /** An SSE comment with which the response begins at once; clients skip it. */
@@ -54,7 +52,7 @@ export async function* createAwaitedFrames(
 /** Returns undefined if the messages will not be answered. */
 async function untilBegun(
   { stateStore, streamManager }: AwaitedTurnDeps,
-  { sessionId, messageIds, after, withdraw }: AwaitedTurn,
+  { sessionId, messageIds, after }: AwaitedTurn,
   signal: AbortSignal,
 ): Promise<{ messageId: string; sequence: number } | undefined> {
   const areMeant = (ids: readonly string[] = []): boolean =>
@@ -64,7 +62,6 @@ async function untilBegun(
       if (message.type === 'turn_started' && areMeant(message.messageIds)) {
         return { messageId: message.messageId, sequence };
       }
-      if (message.type === 'run_paused') await withdraw?.();
       if (message.type === 'queue_changed' && areMeant(message.removed)) return undefined;
       // Either the earlier run or the whole session has ended.
       if (

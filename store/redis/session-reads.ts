@@ -5,7 +5,7 @@ import { acceptedHash } from '../../session/messages.js';
 import { askersOf, runOf } from '../../session/turns.js';
 import { ownerOf } from '../../session/calls.js';
 import { carrierName } from '../../session/children.js';
-import { sessionsBelow } from '../../session/pause.js';
+import { sessionsBelow } from '../../session/waiting.js';
 import { rowsOfMessages, type RowRange } from '../../session/transcript.js';
 import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
@@ -179,7 +179,7 @@ function queueOf({ record, content }: Session): { queue: QueuedEntry[]; queueByt
     queueBytes += text.length;
     return parseRow(text, `queued message ${id}`);
   };
-  const queue = (record?.queue ?? []).map(({ messages, by, ...entry }) => ({
+  const queue = (record?.queue ?? []).map(({ messages, by, withdraws: _run, ...entry }) => ({
     id: messages[0]?.id ?? '',
     ...entry,
     ...(by !== undefined && { by }),

@@ -62,28 +62,29 @@ describe('queue', () => {
     ]);
   });
 
-  it('a waiting message can abandon the question of the run before it, and of no other', async (setup) => {
+  it('a waiting message withdraws what the run before it would ask, and no other run', async (setup) => {
     const { store, session } = setup;
     const { runId } = await session.newRun('u1');
-    await session.enqueue('u2');
-    await session.enqueue('u3');
-    const withdraw = (id: string, withdraws = runId): Promise<unknown> =>
-      session.begin({ messages: [userMessage(id)], withdraws });
-    equal(await withdraw('u3'), { kind: 'accepted' });
-    await session.ask(runId, 1, [approval('a')]);
-    equal(await withdraw('u3', 'another'), { kind: 'accepted' });
-    // One that was removed from the queue meanwhile is not accepted again.
-    equal(await withdraw('u4'), { kind: 'accepted' });
-    equal(await withdraw('u1'), { kind: 'accepted' });
-    equal((await session.record())?.stream, 'paused');
-    // It may have been edited meanwhile.
-    const older = { messages: [userMessage('u3', 'older')], withdraws: runId };
-    includes(await session.begin(older), { kind: 'queued', begun: { supersededRunId: runId } });
-    equal(await idsOf(store, session), ['u3']);
+    const wait = (id: string, withdraws?: string): Promise<unknown> =>
+      session.begin({ messages: [userMessage(id)], policy: 'queue', withdraws });
+    await wait('u2', 'another');
+    await wait('u3', runId);
+    includes(await session.ask(runId, 1, [approval('a')]), {
+      at: { next: { do: 'done', status: 'interrupted' } },
+    });
+    includes(await session.record(), { status: 'interrupted', stream: 'ended', queued: 2 });
+    equal(await session.messages('run_paused'), []);
+    includes(await session.rows(2), [{ toolCallId: 'a', errorCode: 'client_tool_abandoned' }]);
+    // The next run asks.
+    const next = runOf(await session.beginNext());
+    await session.ask(next, 1, [approval('b')]);
+    includes(await session.record(), { runId: next, stream: 'paused', queued: 1 });
+    const [entry] = await store.queue.read(session.id);
+    equal(Object.keys(entry ?? {}).sort(), ['askers', 'id', 'messages', 'mode', 'queuedAt']);
   });
 
   it('the number of entries is limited', async ({ store, session }) => {
-    const { runId } = await session.newRun('first');
+    await session.newRun('first');
     for (let n = 0; n < LIMITS.queueEntries; n += 1) await session.enqueue(`q${String(n)}`);
     for (const policy of ['queue', 'steer', 'interrupt'] as const) {
       equal(await session.begin({ messages: [userMessage('more')], policy }), {
@@ -93,11 +94,6 @@ describe('queue', () => {
     equal(await session.accepted(['more']), []);
     equal((await session.record())?.stop, undefined);
     equal((await idsOf(store, session)).length, LIMITS.queueEntries);
-    // One of them abandons a question, which makes no entry.
-    await session.ask(runId, 1, [approval('a')]);
-    const again = { messages: [userMessage('q1')], withdraws: runId };
-    includes(await session.begin(again), { kind: 'queued', begun: { supersededRunId: runId } });
-    equal((await session.record())?.queued, LIMITS.queueEntries - 1);
   });
 
   it('what waits is bounded by its bytes', async ({ store, session }) => {

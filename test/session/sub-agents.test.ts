@@ -1,6 +1,6 @@
 import { ok } from 'node:assert/strict';
 import { equal, includes } from '../../store/conformance/assertions.js';
-import { server } from '../../store/conformance/fixtures.js';
+import { server, userMessage } from '../../store/conformance/fixtures.js';
 import { drive } from '../../store/conformance/session-driver.js';
 import {
   begin,
@@ -70,6 +70,24 @@ describe('a sub-agent', () => {
     includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
     equal(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'already_completed' });
     includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });
+  });
+
+  it('a waiting message withdraws what a sub-agent would ask, with its run', async (setup) => {
+    const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    const policy = { policy: 'queue', withdraws: tree.runId } as const;
+    await tree.root.begin({ messages: [userMessage('u2')], ...policy });
+    await one.driver.ask(one.ref.runId, 1, [heldCall(one.ref.runId, 'a')]);
+    includes(await tree.root.record(), { status: 'running', stream: 'active' });
+    const asked = await two.driver.ask(two.ref.runId, 1, [server('c')]);
+    includes(asked, { kind: 'committed' });
+    await two.driver.start(two.ref.runId, 1, 'c');
+    await two.driver.finishCall(two.ref.runId, 1, 'c', 'ok');
+    await two.driver.ask(two.ref.runId, 2, [heldCall(two.ref.runId, 'd')]);
+    includes(await tree.root.record(), { status: 'interrupted', stream: 'ended', queued: 1 });
+    for (const { driver } of [one, two]) includes(await driver.record(), { status: 'interrupted' });
+    equal(await tree.root.messages('tool_approval_request'), []);
+    includes(await tree.root.beginNext(), { kind: 'begun' });
   });
 
   it('a sub-agent waits for the last answer in the conversation, then all continue', async (setup) => {

@@ -115,7 +115,7 @@ function answered(
   });
 }
 
-const POLICIES: readonly Policy[] = ['reject', 'queue', 'steer', 'interrupt'];
+const POLICIES: readonly Policy[] = ['reject', 'queue', 'withdraw', 'steer', 'interrupt'];
 
 /** Returns a person's next message or resumption of a run, and the start of queued messages. */
 function messageActions(env: Environment, { record, accepted }: Facts): Action[] {

@@ -350,15 +350,17 @@ export function settleChild(id: string, isDone: boolean, clock: Clock): Request 
   );
 }
 
-/** Treatment of a message that arrives while a run is active. */
-export type Policy = 'reject' | 'queue' | 'steer' | 'interrupt';
+/** Treatment of a message that arrives while a run is active. `withdraw`: queued, and that run asks nobody. */
+export type Policy = 'reject' | 'queue' | 'withdraw' | 'steer' | 'interrupt';
 
 export function post(message: string, nonce: string, policy: Policy, clock: Clock): Request {
   const key = `post ${message} ${nonce} ${policy} @${String(clock)}`;
   const of = { sessionId: SESSION, agent: AGENT, owner: OWNER, now: timeAt(clock) };
-  return request(key, 'begin', SESSION, () =>
-    toStored({ ...of, nonce, messages: [userMessage(message)], policy }),
-  );
+  return requestBy(key, 'begin', SESSION, ({ record }) => {
+    const given =
+      policy === 'withdraw' ? { policy: 'queue' as const, withdraws: record?.runId } : { policy };
+    return toStored({ ...of, nonce, messages: [userMessage(message)], ...given });
+  });
 }
 
 export function answer(id: string, approved: boolean, clock: Clock): Request {
