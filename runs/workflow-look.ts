@@ -44,14 +44,15 @@ export function toLook({
   raw,
 }: WorkflowExecutionDescription): WorkflowLook {
   const isRunning = status.name === 'RUNNING' || status.name === 'PAUSED';
+  // Temporal goes on listing the activities that were in progress when a workflow was terminated.
+  if (!isRunning) return { ...NOTHING, state: 'closed', hasCompleted: status.name === 'COMPLETED' };
   const activities = raw.pendingActivities ?? [];
   const pending = activities.filter(
     ({ activityType, state }) =>
       Number(state) === STARTED && LEASED_ACTIVITIES.has(activityType?.name ?? ''),
   );
   return {
-    state: isRunning ? 'running' : 'closed',
-    hasCompleted: status.name === 'COMPLETED',
+    state: 'running',
     isAtWork: status.name === 'PAUSED' || activities.length > 0 || raw.pendingWorkflowTask != null,
     started: pending.map(({ activityId, attempt, lastHeartbeatTime, lastStartedTime }) => {
       const heartbeatAt = toMs(lastHeartbeatTime);

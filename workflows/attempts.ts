@@ -20,7 +20,7 @@ const EAGER = { scheduleToStartTimeout: '1s' } as const;
  * Schedules an activity, and again for as long as its attempt is lost. Redis counts attempts and
  * decides which may be repeated.
  */
-export async function untilKept<Outcome extends { at: unknown }>(
+export async function untilKept<Outcome extends Said>(
   { hasLeases }: Pick<RunInput, 'hasLeases'>,
   schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,
 ): Promise<Outcome> {
@@ -28,12 +28,12 @@ export async function untilKept<Outcome extends { at: unknown }>(
   let ref: LeaseRef = hasLeases === true ? { isLeased: true } : {};
   for (;;) {
     const outcome: Outcome | LostAttempt | null = await schedule(options, ref);
-    const { at, kind } = (outcome ?? {}) as Partial<Outcome & LostAttempt>;
-    if (at !== undefined) return outcome as Outcome;
-    // An operator completed the activity by hand. The record tells the next attempt what is left to do.
+    const { at, kind } = (outcome ?? {}) as { at?: { next?: { do?: string } }; kind?: string };
+    if (at?.next?.do !== undefined) return outcome as Outcome;
+    // An operator completed the activity by hand with any JSON: texts and lists have a method `at`.
+    // The record tells the next attempt what is left to do.
     if (kind !== 'lost') continue;
-    const lost = outcome as LostAttempt;
-    const { token, number, progress, begun, moved } = lost;
+    const { token, number, progress, begun, moved, ...lost } = outcome as LostAttempt;
     const blockedBy = lost.blockedBy ?? ref.replaces?.blockedBy;
     const unbegun = (ref.replaces?.unbegun ?? 0) + (begun === false ? 1 : 0);
     // A worker that is frozen or cut off may still hold an open poll, get the next attempt and never

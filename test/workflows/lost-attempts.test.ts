@@ -1,5 +1,7 @@
-import type { LeaseRef } from '../../protocol/activities.js';
+import type { LeaseRef, Said } from '../../protocol/activities.js';
 import { untilKept } from '../../workflows/attempts.js';
+
+const SETTLED: Said = { at: { version: 1, sequence: 1, next: { do: 'end', step: 1 } } };
 
 it('an attempt that was lost is scheduled again, and names what it replaces', async () => {
   const asked: LeaseRef[] = [];
@@ -8,11 +10,11 @@ it('an attempt that was lost is scheduled again, and names what it replaces', as
     await Promise.resolve();
     timeouts.push(heartbeatTimeout);
     asked.push(ref);
-    if (asked.length > 2) return { at: 'settled' };
+    if (asked.length > 2) return SETTLED;
     const number = asked.length;
     return { kind: 'lost', token: 10 * number, number, progress: { steps: number } };
   });
-  expect(outcome).toEqual({ at: 'settled' });
+  expect(outcome).toBe(SETTLED);
   expect(asked).toEqual([
     { isLeased: true },
     { isLeased: true, replaces: { token: 10, number: 1, progress: { steps: 1 } } },
@@ -28,7 +30,7 @@ it('so it names how many of those that it replaces had not begun', async () => {
     await Promise.resolve();
     asked.push(ref);
     const number = asked.length;
-    if (number > 3) return { at: 'settled' };
+    if (number > 3) return SETTLED;
     return { kind: 'lost', token: number, number, ...(number !== 2 && { begun: false }) };
   });
   expect(asked.map(({ replaces }) => replaces?.unbegun)).toEqual([undefined, 1, 1, 2]);
@@ -40,7 +42,7 @@ it('what has held up a worker is known to all attempts that follow', async () =>
     await Promise.resolve();
     asked.push(ref);
     const number = asked.length;
-    if (number > 3) return { at: 'settled' };
+    if (number > 3) return SETTLED;
     return { kind: 'lost', token: number, number, ...(number === 2 && { blockedBy: 'c1' }) };
   });
   expect(asked.map(({ replaces }) => replaces?.blockedBy)).toEqual([
@@ -56,7 +58,7 @@ it('a call that found no place to start eagerly keeps the long time-out, since n
   await untilKept({ hasLeases: true }, async ({ heartbeatTimeout }, { replaces }) => {
     await Promise.resolve();
     asked.push([heartbeatTimeout, replaces?.unbegun]);
-    if (asked.length > 1) return { at: 'settled' };
+    if (asked.length > 1) return SETTLED;
     return { kind: 'lost', token: 5, number: 1, begun: false, moved: true };
   });
   expect(asked).toEqual([
@@ -69,12 +71,22 @@ it('without leases heartbeats notice a dead worker', async () => {
   await untilKept({}, async (options, ref) => {
     await Promise.resolve();
     expect([options, ref]).toEqual([{}, {}]);
-    return { at: 'settled' };
+    return SETTLED;
   });
 });
 
 it('an activity that an operator completed by hand, with any result, is scheduled again', async () => {
-  const results: unknown[] = [null, 5, { x: 1 }, { at: 'settled' }];
-  const outcome = await untilKept({}, () => Promise.resolve(results.shift() as { at: string }));
-  expect([outcome, results]).toEqual([{ at: 'settled' }, []]);
+  const results: unknown[] = [
+    null,
+    5,
+    'done',
+    ['done'],
+    { x: 1 },
+    { at: 'x' },
+    { at: {} },
+    { at: { next: {} } },
+    SETTLED,
+  ];
+  const outcome = await untilKept({}, () => Promise.resolve(results.shift() as Said));
+  expect([outcome, results]).toEqual([SETTLED, []]);
 });
