@@ -363,7 +363,9 @@ function toUrl({ data, mediaType }: MadeFile): string {
   return `data:${mediaType};base64,${text}`;
 }
 
+/** Counts a stream without the provider's completion signal as failed, since its reply may be cut. */
 function toFinishReason(reason: string): FinishReason {
+  if (reason === 'interrupted') return 'error';
   const known: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error'];
   return known.includes(reason) ? (reason as FinishReason) : 'other';
 }

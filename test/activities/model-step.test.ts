@@ -99,7 +99,8 @@ describe('model step', () => {
     const { session, begin, step, model, rows } = await openHarness((n) => {
       if (n === 0) return Promise.reject(rateLimited());
       if (n === 1) return [...open('half a'), { type: 'error', error: rateLimited() }];
-      return n === 2 ? text('cut') : says('whole');
+      if (n === 2) return text('cut');
+      return n === 3 ? [...text('ended early'), ...finish('interrupted')] : says('whole');
     });
     expect(await step(await begin(), 1)).toMatchObject({ kind: 'ended', status: 'completed' });
     expect(textIn(await session.log())).toBe('whole');
@@ -107,12 +108,12 @@ describe('model step', () => {
       { role: 'assistant', parts: [{ type: 'text', text: 'whole' }] },
     ]);
     const limited = { reason: 'provider_rate_limited' };
-    const discarded = [limited, limited, { reason: 'provider_stream_cut' }];
-    expect(await session.messages('step_discarded')).toMatchObject(discarded);
-    expect(await session.messages('stream_resync')).toHaveLength(2);
+    const cut = { reason: 'provider_stream_cut' };
+    expect(await session.messages('step_discarded')).toMatchObject([limited, limited, cut, cut]);
+    expect(await session.messages('stream_resync')).toHaveLength(3);
     expect(
       model.doStreamCalls.map(({ providerOptions }) => providerOptions?.['helix']),
-    ).toMatchObject([{ attempt: 1 }, { attempt: 2 }, { attempt: 3 }, { attempt: 4 }]);
+    ).toMatchObject([1, 2, 3, 4, 5].map((attempt) => ({ attempt })));
   });
 
   it('a model step out of budget keeps the partial reply, and fails the run', async () => {
