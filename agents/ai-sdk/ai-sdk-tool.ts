@@ -103,12 +103,13 @@ export function toDefinition(
   const fields = toContextFields(name, tool.contextSchema, contexts);
   const { title, description, inputSchema, outputSchema, execute, toModelOutput } = tool;
   const { providerOptions, strict, inputExamples } = tool;
+  const executor = toExecutor(tool, fields);
   for (const [field, schema] of Object.entries({ inputSchema, outputSchema })) {
     if (isToolSchema(schema) || (schema === undefined && field === 'outputSchema')) continue;
     const fault = `${field} must be a zod schema, jsonSchema({ … }) or a Standard Schema`;
     throw new DefinitionError(fault, { tool: name });
   }
-  const fault = provider === undefined ? findInputFault(inputSchema as FlexibleSchema) : undefined;
+  const fault = executor === 'provider' ? undefined : findInputFault(inputSchema as FlexibleSchema);
   if (fault !== undefined) throw new DefinitionError(`inputSchema ${fault}`, { tool: name });
   return Object.freeze({
     ...settings,
@@ -121,7 +122,7 @@ export function toDefinition(
       execute === undefined && outputSchema !== undefined
         ? toToolSchema(outputSchema as FlexibleSchema)
         : undefined,
-    execute: toExecutor(tool, fields),
+    execute: executor,
     requireApproval: settings.requireApproval ?? toApprovalRule(name, tool.needsApproval, fields),
     provider,
     forModel: { inputSchema, providerOptions, strict, inputExamples },

@@ -1,4 +1,5 @@
 /* oxlint-disable typescript/no-deprecated -- Tools that exist have these forms. */
+import { openai } from '@ai-sdk/openai';
 import { asSchema, dynamicTool, jsonSchema, tool, zodSchema, type ModelMessage } from 'ai';
 import { tool as toolOfSix } from 'ai-v6';
 import { z } from 'zod';
@@ -298,6 +299,15 @@ describe('input schemas', () => {
   ])('that describe no object are refused by the tool’s name: %s', (_, inputSchema) => {
     const define = (): unknown => agentWith({ book: { inputSchema, execute: () => 1 } });
     expect(define).toThrow(/"book".*inputSchema must describe an object/);
+  });
+
+  it('that a provider defines as a text are refused, since calls have an object', () => {
+    for (const book of [
+      openai.tools.customTool({}),
+      openai.tools.customTool({ execute: String }),
+    ]) {
+      expect(() => agentWith({ book })).toThrow(/"book".*inputSchema must describe an object/);
+    }
   });
 
   it('that come later are left to the run', () => {
