@@ -186,6 +186,9 @@ export function allFailed(models: readonly ModelChoice[], last: ProviderFailure)
 /** Back-off of retries; a recovered provider is noticed within `mostMs`. */
 const RETRY = { firstMs: 250, mostMs: 30_000, jitter: 0.5 };
 
+/** Failures after which the back-off bounds a wait of the provider's from below: it may name 0 each time. */
+const TRUSTED = 3;
+
 /** Longest delay of the last try past the budget's end; it spreads the runs' requests. */
 const SPREAD_MS = 2_000;
 
@@ -206,10 +209,11 @@ export function nextWait(
 ): number | undefined {
   if (failures >= maxTries || forMs >= retryForMs) return undefined;
   const left = retryForMs - forMs;
-  if (retryAfterMs !== undefined) {
-    const spread = random() * Math.min(SPREAD_MS, retryAfterMs / 10);
-    return retryAfterMs > left ? undefined : Math.round(retryAfterMs + spread);
-  }
-  const waitMs = retryDelay({ attempt: failures, ...RETRY, random });
-  return Math.round(Math.min(waitMs, left + random() * SPREAD_MS));
+  const backOff = (attempt: number): number =>
+    Math.min(retryDelay({ attempt, ...RETRY, random }), left + random() * SPREAD_MS);
+  if (retryAfterMs === undefined) return Math.round(backOff(failures));
+  if (retryAfterMs > left) return undefined;
+  const spread = random() * Math.min(SPREAD_MS, retryAfterMs / 10);
+  const least = failures > TRUSTED ? backOff(failures - TRUSTED) : 0;
+  return Math.round(Math.max(retryAfterMs + spread, least));
 }

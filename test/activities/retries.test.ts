@@ -64,6 +64,13 @@ describe('the budget of tries', () => {
     expect(nextWait({ failures: 1, forMs: 400_000 }, 300_000, {})).toBeUndefined();
   });
 
+  it('the budget of tries backs off from a provider that demands no wait again and again', () => {
+    const waits = [1, 3, 4, 5, 20].map((failures) => nextWait({ failures, forMs: 0 }, 0, {}, most));
+    expect(waits).toEqual([0, 0, 250, 500, 30_000]);
+    expect(nextWait({ failures: 9, forMs: 0 }, 60_000, {}, least)).toBe(60_000);
+    expect(nextWait({ failures: 9, forMs: 50 }, 0, { retryForMs: 60 }, least)).toBe(10);
+  });
+
   it('the agent sets the budget of tries', () => {
     expect(nextWait({ failures: 5, forMs: 0 }, undefined, { maxTries: 5 })).toBeUndefined();
     expect(nextWait({ failures: 4, forMs: 0 }, undefined, { maxTries: 5 })).toBeGreaterThan(0);
