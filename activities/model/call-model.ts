@@ -40,8 +40,12 @@ export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
     step.progress.model = call.model.modelId;
     const takeId = createIdTaker(store.calls, step);
     const pace = createPace(step, choice);
+    let source: Source | undefined;
     try {
-      for await (const part of partsOf(call, pace.signal)) {
+      source = await open(call, pace.signal);
+      // A generator would make several promises for each token.
+      for (let read = await source.read(); !read.done; read = await source.read()) {
+        const part = withText(read.value);
         pace.hear(part);
         noteTime(times, clockMs, part);
         if (part.type === 'error') throw part.error;
@@ -55,6 +59,11 @@ export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
         if (request.onPart !== undefined) await pace.during(request.onPart(part));
         const room = chunks.room();
         if (room !== undefined) await pace.during(room);
+        if (part.type === 'finish' && part.finishReason.unified !== 'error') {
+          // The reply is complete: later parts do not belong to it and must not fail it.
+          await drain(source);
+          break;
+        }
       }
       pace.throwIfLate();
     } catch (error) {
@@ -62,6 +71,7 @@ export function createCallModel({ store }: Pick<ActivityDeps, 'store'>): Ask {
       pace.throwIfLate();
       throw error;
     } finally {
+      source?.leave();
       pace.end();
     }
     const finish = reply.finish();
@@ -138,40 +148,29 @@ function createPace({ agent, attempt }: ClaimedStep, { firstPartMs, callMs }: Mo
   };
 }
 
-type Reader = ReadableStreamDefaultReader<Part>;
-
-/** Reads the model's stream, up to its finish; ends once the signal fires. */
-async function* partsOf(call: ModelCall, signal: AbortSignal): AsyncGenerator<Part> {
-  const reader = await open(call, signal);
-  // Ends a pending read even if the model ignores its signal, and frees the connection.
-  const leave = (): void => {
-    reader.cancel().catch(() => undefined);
-  };
-  if (signal.aborted) leave();
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield withText(value);
-      if (value.type === 'finish' && value.finishReason.unified !== 'error') {
-        // The reply is complete: later parts do not belong to it and must not fail it.
-        await drain(reader);
-        return;
-      }
-    }
-  } finally {
-    signal.removeEventListener('abort', leave);
-    leave();
-  }
+/** A model's stream. It ends once the signal with which it was opened fires. */
+interface Source {
+  read: () => Promise<ReadableStreamReadResult<Part>>;
+  leave: () => void;
 }
 
-/** Opens the stream. A model that ignores its signal may reply late; that stream is cancelled. */
-async function open({ model, options }: ModelCall, signal: AbortSignal): Promise<Reader> {
+/** A model that ignores its signal may reply late; that stream is cancelled. */
+async function open({ model, options }: ModelCall, signal: AbortSignal): Promise<Source> {
   const opening = Promise.resolve(model.doStream({ ...options, abortSignal: signal }));
   try {
     const { stream } = await orAborted(opening, signal);
-    return stream.getReader();
+    const reader = stream.getReader();
+    // Ends a pending read even if the model ignores its signal, and frees the connection.
+    const cancel = (): void => {
+      reader.cancel().catch(() => undefined);
+    };
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    const leave = (): void => {
+      signal.removeEventListener('abort', cancel);
+      cancel();
+    };
+    return { read: () => reader.read(), leave };
   } catch (error) {
     if (signal.aborted) opening.then(({ stream }) => stream.cancel()).catch(() => undefined);
     throw toRequestFault(error);
@@ -182,9 +181,9 @@ async function open({ model, options }: ModelCall, signal: AbortSignal): Promise
 const AFTER_FINISH_MS = 1_000;
 
 /** Reads to the end, which a middleware that counts may wait for. */
-async function drain(reader: Reader): Promise<void> {
+async function drain(source: Source): Promise<void> {
   const read = async (): Promise<void> => {
-    while (!(await reader.read()).done);
+    while (!(await source.read()).done);
   };
   // An error after the finish does not fail the reply.
   await withTimeout(AFTER_FINISH_MS, read()).catch(() => undefined);

@@ -21,16 +21,13 @@ export const sendOnce: Send = (work) => work();
  * @param isEnded true once this process has closed the connection
  */
 export function waitOutRefusals(isEnded: () => boolean): Send {
-  return async (work) => {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await work();
-      } catch (error) {
-        if (!saysNotNow(error) || isEnded()) throw error;
-      }
+  const attemptTo = <T>(work: () => Promise<T>, attempt: number): Promise<T> =>
+    work().catch(async (error: unknown) => {
+      if (!saysNotNow(error) || isEnded()) throw error;
       await pause(retryDelay({ attempt, ...RETRY }), undefined, { ref: false });
-    }
-  };
+      return attemptTo(work, attempt + 1);
+    });
+  return (work) => attemptTo(work, 1);
 }
 
 /**
@@ -69,15 +66,16 @@ export function createUnanswered() {
   let answeredAt = 0;
   return {
     /** Runs work on Redis and counts it until it succeeds or fails. */
-    during: async <T>(work: () => Promise<T>): Promise<T> => {
+    during: <T>(work: () => Promise<T>): Promise<T> => {
       const command = {};
       sentAt.set(command, performance.now());
-      try {
-        return await work();
-      } finally {
+      const end = (): void => {
         sentAt.delete(command);
         answeredAt = performance.now();
-      }
+      };
+      const working = work();
+      working.then(end, end);
+      return working;
     },
     /**
      * Time without any answer while a command waits, ms; 0 if nothing waits. In a cluster, a single silent node is not
@@ -180,21 +178,16 @@ export function createEvaluate(
     return checking;
   }
 
+  async function refuse(error: unknown): Promise<never> {
+    if (!isLackOfRights(error)) throw toContractError(error);
+    // A right was withdrawn meanwhile: report which one, and start nothing else without it.
+    isChecked = false;
+    const lack: unknown = await send(check).catch((found: unknown) => found);
+    throw toContractError(lack ?? error);
+  }
+
   return (called, keys, args) => {
-    const checked = async (): Promise<unknown> => {
-      if (!isChecked) await check();
-      try {
-        return await evaluate(called, keys, args);
-      } catch (error) {
-        if (!isLackOfRights(error)) throw error;
-        // A right was withdrawn meanwhile: report which one, and start nothing else without it.
-        isChecked = false;
-        await check();
-        throw error;
-      }
-    };
-    return send(checked).catch((error: unknown) => {
-      throw toContractError(error);
-    });
+    const run = (): Promise<unknown> => evaluate(called, keys, args);
+    return send(() => (isChecked ? run() : check().then(run))).catch(refuse);
   };
 }
