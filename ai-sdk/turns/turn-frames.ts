@@ -16,50 +16,64 @@ export type LogReader = Pick<StreamManager, 'read' | 'follow'>;
 /** Size of the pieces of a replay, in characters: few writes, and a small buffer. */
 const REPLAY_CHARS = 32_768;
 
+type Frames = AsyncIterator<string, undefined, undefined>;
+type Result = IteratorResult<string, undefined>;
+
+const DONE: Result = { done: true, value: undefined };
+
 /**
- * Yields the SSE frames of a turn, one string for the entries that arrived together. Returns early
- * when the signal fires.
+ * Iterates over the SSE frames of a turn, one string for the entries that arrived together. Ends
+ * early when the signal fires.
  *
  * @throws StreamBrokenError if the reader holds withdrawn parts, or the log breaks off
  */
-export async function* createTurnFrames(
+export function createTurnFrames(
   reader: LogReader,
   span: TurnSpan,
   signal: AbortSignal,
-): AsyncGenerator<string, void, undefined> {
+): AsyncIterableIterator<string, undefined, undefined> {
   const progress = new TurnProgress(span);
-  try {
-    yield* replayTurn(reader, span, progress, signal);
-    if (span.until.kind === 'stored' || signal.aborted) return;
-    // This loop has no generator of its own: each would add promises to every chunk.
-    const viewer = await join(reader, span, progress, signal);
+  const replayed = replayTurn(reader, span, progress, signal);
+  let live: Frames | undefined;
+
+  async function replay(): Promise<Result> {
     try {
-      // The rest of the replay is sent before the turn's new frames.
-      if (viewer.rest !== '') yield viewer.rest;
-      for (let text = await viewer.next(); text !== undefined; text = await viewer.next()) {
-        yield text;
-      }
-    } finally {
-      viewer.leave();
+      const result = await replayed.next();
+      if (result.done !== true) return result;
+      live = result.value;
+    } catch (error) {
+      throw signal.aborted ? error : toBroken(error, progress.position);
     }
-  } catch (error) {
-    throw signal.aborted ? error : toBroken(error, progress.position);
+    return live === undefined ? DONE : live.next();
   }
+
+  return {
+    // No generator: its promises for each chunk would take longer than the chunk itself.
+    next: () => (live === undefined ? replay() : live.next()),
+    return: async () => {
+      await replayed.return(undefined);
+      await live?.return?.();
+      return DONE;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
 
-/** Yields the part of the turn that the log already has. */
+/** Yields the part of the turn that the log already has. Returns what follows, if the turn is active. */
 async function* replayTurn(
   reader: LogReader,
   span: TurnSpan,
   progress: TurnProgress,
   signal: AbortSignal,
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<string, Frames | undefined, undefined> {
   const { sessionId, until, stored, seenUpTo = span.from } = span;
   if (stored !== undefined) progress.write(toMessageEvents(stored.message, span.profile));
   yield progress.take();
 
   for await (const entries of replayRange(reader, sessionId, span.from, seenUpTo)) {
-    if (signal.aborted) return;
+    if (signal.aborted) return undefined;
     await progress.judge(entries);
     progress.skip(entries);
   }
@@ -67,13 +81,16 @@ async function* replayTurn(
 
   const known = until.kind === 'live' ? until.after : until.upTo;
   for await (const entries of replayRange(reader, sessionId, seenUpTo, known)) {
-    if (signal.aborted) return;
+    if (signal.aborted) return undefined;
     await progress.judge(entries);
     progress.accept(stored === undefined ? entries : entries.filter((e) => isBeyond(stored, e)));
     if (progress.size >= REPLAY_CHARS) yield progress.take();
   }
   progress.reach(known);
-  if (until.kind === 'stored' && !signal.aborted) yield progress.finish();
+  if (signal.aborted) return undefined;
+  if (until.kind === 'live') return join(reader, span, progress, signal);
+  yield progress.finish();
+  return undefined;
 }
 
 /**
@@ -82,10 +99,9 @@ async function* replayTurn(
  */
 const MOST_WAITING = 4 * 1024 * 1024;
 
-interface LiveViewer {
-  /** Returns the frames since the last call; undefined once the turn stops or the signal fires. */
-  next: () => Promise<string | undefined>;
-  leave: () => void;
+/** The end of a turn; `error` is set if it broke off. */
+interface End {
+  error?: unknown;
 }
 
 interface Seat {
@@ -104,7 +120,7 @@ class LiveTurn {
   readonly #onOver: () => void;
   /** Entries that viewers have not been given yet. */
   #arrived: LogEntry[] = [];
-  #over: { error?: unknown } | undefined;
+  #over: End | undefined;
 
   constructor(
     reader: Pick<LogReader, 'follow'>,
@@ -128,32 +144,40 @@ class LiveTurn {
     return JSON.stringify(progress.reopen()) === JSON.stringify(this.#progress.reopen());
   }
 
-  /** Adds a viewer from now on. `next` throws StreamBrokenError and errors of the log. */
-  enter(signal: AbortSignal): LiveViewer {
-    const seat: Seat = { waiting: '', isBehind: false, wake: undefined };
+  /** Adds a viewer, which gets the rest of its replay and then what arrives. */
+  enter(signal: AbortSignal, rest: string): Frames {
+    const seat: Seat = { waiting: rest, isBehind: false, wake: undefined };
     const wake = (): void => seat.wake?.();
+    const leave = (error?: Error): Promise<Result> => {
+      signal.removeEventListener('abort', wake);
+      this.#seats.delete(seat);
+      if (this.#seats.size === 0) this.#end({});
+      return error === undefined ? Promise.resolve(DONE) : Promise.reject(error);
+    };
+    /** Returns undefined while nothing has arrived. */
+    const take = (): Result | Promise<Result> | undefined => {
+      if (signal.aborted || !this.#seats.has(seat)) return leave();
+      if (seat.isBehind) return leave(new SlowReaderError());
+      const text = seat.waiting;
+      seat.waiting = '';
+      if (text !== '') return { done: false, value: text };
+      if (this.#over === undefined) return undefined;
+      return leave('error' in this.#over ? toBroken(this.#over.error, this.position) : undefined);
+    };
     signal.addEventListener('abort', wake);
     this.#seats.add(seat);
     return {
-      next: async () => {
-        for (;;) {
-          if (signal.aborted) return undefined;
-          if (seat.isBehind) throw new SlowReaderError();
-          const text = seat.waiting;
-          seat.waiting = '';
-          if (text !== '') return text;
-          if (this.#over !== undefined) {
-            if ('error' in this.#over) throw this.#over.error;
-            return undefined;
-          }
-          await new Promise<void>((resolve) => (seat.wake = resolve));
-        }
-      },
-      leave: () => {
-        signal.removeEventListener('abort', wake);
-        this.#seats.delete(seat);
-        if (this.#seats.size === 0) this.#end({});
-      },
+      next: () =>
+        new Promise((resolve) => {
+          seat.wake = () => {
+            const result = take();
+            if (result === undefined) return;
+            seat.wake = undefined;
+            resolve(result);
+          };
+          seat.wake();
+        }),
+      return: () => leave(),
     };
   }
 
@@ -170,31 +194,28 @@ class LiveTurn {
         this.#arrived.push(...taken);
         if (stop < 0) continue;
         // This sends at once: a viewer that joined behind the stop would wait for the next stop.
-        this.send();
-        if (this.#over === undefined) this.#give(this.#progress.finish());
-        this.#end({});
+        this.send({});
         return;
       }
-      if (!signal.aborted) throw new StreamBrokenError('the log broke off');
-      this.#end({});
+      throw new StreamBrokenError('the log broke off');
     } catch (error) {
-      this.send();
-      this.#end({ error });
+      this.send({ error });
     }
   }
 
-  /** Gives viewers the entries that have arrived. */
-  send(): void {
+  /** Gives viewers the entries that have arrived; `end` says that none follow. */
+  send(end?: End): void {
     const arrived = this.#arrived;
     this.#arrived = [];
-    if (arrived.length === 0 || this.#over !== undefined) return;
-    let over: { error: unknown } | undefined;
+    if (this.#over !== undefined) return;
+    let over = end;
     try {
       this.#progress.accept(arrived);
     } catch (error) {
       over = { error };
     }
-    this.#give(this.#progress.take());
+    const isComplete = over !== undefined && !('error' in over);
+    this.#give(isComplete ? this.#progress.finish() : this.#progress.take());
     if (over !== undefined) this.#end(over);
   }
 
@@ -207,7 +228,7 @@ class LiveTurn {
     }
   }
 
-  #end(over: { error?: unknown }): void {
+  #end(over: End): void {
     if (this.#over !== undefined) return;
     this.#over = over;
     this.#leave.abort();
@@ -237,7 +258,7 @@ async function join(
   span: TurnSpan,
   progress: TurnProgress,
   signal: AbortSignal,
-): Promise<LiveViewer & { rest: string }> {
+): Promise<Frames> {
   const { sessionId, from, isTail, profile, toolParts, showsSubAgents, viewer } = span;
   const turns = liveTurns.get(reader) ?? new Map<string, LiveTurn>();
   liveTurns.set(reader, turns);
@@ -256,12 +277,12 @@ async function join(
       continue;
     }
     const rest = progress.take();
-    if (shared?.isAt(progress) === true) return { ...shared.enter(signal), rest };
+    if (shared?.isAt(progress) === true) return shared.enter(signal, rest);
     const own = new LiveTurn(reader, sessionId, progress, () => {
       if (turns.get(key) === own) turns.delete(key);
     });
     if (shared === undefined && span.stored === undefined) turns.set(key, own);
-    return { ...own.enter(signal), rest };
+    return own.enter(signal, rest);
   }
 }
 
@@ -297,7 +318,7 @@ function toFinishReason({ stream, status }: SessionRecord): FinishReason {
  * and `error`, since stock clients treat a reply that merely ends as complete. Neither has an id,
  * since no reader may resume after it.
  */
-export function toBroken(error: unknown, position: number): unknown {
+export function toBroken(error: unknown, position: number): StreamBrokenError {
   if (error instanceof SlowReaderError) return error;
   const [known, cause] =
     error instanceof StreamBrokenError ? [error, error.cause] : [undefined, error];

@@ -13,7 +13,7 @@ it('a turn that was truncated cuts those who watched, and replays to those who c
   const writer = session.writer(runId, 1, 1);
   await session.claim(writer);
   await session.say(writer, 1, 'withdrawn');
-  const view = async (): Promise<AsyncGenerator<string, void, undefined>> => {
+  const view = async (): Promise<ReturnType<typeof createTurnFrames>> => {
     const { stream = 'active', sequence = 0 } =
       (await stores.store.sessions.read(session.id)) ?? {};
     const span: TurnSpan = {
