@@ -43,7 +43,7 @@ export function createReplyModel(config: ReplyModelConfig): LanguageModelV4 {
       throw toProviderFailure(failure);
     }
     signal.throwIfAborted();
-    const parts = toReplyParts(reply, { modelId, prompt: options.prompt, signal });
+    const parts = toReplyParts(reply, { modelId, prompt: options.prompt });
     return { stream: toReplyStream(parts, signal, left) };
   }
 
@@ -65,34 +65,47 @@ const BUFFERED_PARTS = 256;
 
 /**
  * Creates a model's stream. An abort errors it at once, even with unread parts; a reader that
- * cancels ends the model's work.
- *
- * @param parts the model's work, which stops when the signal aborts
+ * cancels ends the model's work. A part takes one timer and one promise, since a test of load has
+ * thousands a second.
  */
 function toReplyStream(
-  parts: AsyncGenerator<Part, void, undefined>,
+  parts: Iterator<DuePart>,
   signal: AbortSignal,
   left: AbortController,
 ): ReadableStream<Part> {
   let fail = (): void => undefined;
+  let wait: NodeJS.Timeout | undefined;
   return new ReadableStream<Part>(
     {
       start(controller) {
         fail = () => {
+          clearTimeout(wait);
           controller.error(signal.reason);
         };
         signal.addEventListener('abort', fail, { once: true });
       },
-      async pull(controller) {
-        const next = await parts.next();
-        if (signal.aborted) return;
-        if (!next.done) {
-          controller.enqueue(next.value);
-          return;
+      pull(controller) {
+        const next = parts.next();
+        if (next.done === true) {
+          // An abort does not take away parts of a complete reply that wait for their reader.
+          signal.removeEventListener('abort', fail);
+          controller.close();
+          return undefined;
         }
-        // An abort does not take away parts of a complete reply that wait for their reader.
-        signal.removeEventListener('abort', fail);
-        controller.close();
+        const { part, waitMs } = next.value;
+        const send = (): void => {
+          if (!signal.aborted) controller.enqueue(part());
+        };
+        const ms = waitMs?.();
+        if (ms === undefined) {
+          send();
+          return undefined;
+        }
+        const due = new Promise((resolve) => {
+          if (ms > 0) wait = setTimeout(resolve, ms);
+          else setImmediate(resolve);
+        });
+        return due.then(send);
       },
       cancel(reason) {
         left.abort(reason);
@@ -191,47 +204,59 @@ export const SCRIPTED_URL = 'scripted:';
 interface ReplyCallInfo {
   readonly modelId: string;
   readonly prompt: LanguageModelV4Prompt;
-  /** Ends the reply at once, by throwing the signal's reason. */
-  readonly signal: AbortSignal;
 }
 
 type Part = LanguageModelV4StreamPart;
 
-/** Yields the parts of a reply's stream in a provider's order, each when it is due. */
-async function* toReplyParts(
-  reply: Reply,
-  { modelId, prompt, signal }: ReplyCallInfo,
-): AsyncGenerator<Part, void, undefined> {
-  const { failure, hangMs, everyMs } = reply;
-  await pause(hangMs, signal);
-  yield { type: 'stream-start', warnings: [] };
-  yield { type: 'response-metadata', id: crypto.randomUUID(), timestamp: new Date(), modelId };
+/** A part that is created when it is due. */
+interface DuePart {
+  readonly part: () => Part;
+  /** Returns the time until it is due, ms; undefined if it follows the part before it at once. */
+  readonly waitMs?: (() => number | undefined) | undefined;
+}
 
-  const awaitDue = createPacer(everyMs, signal);
+/** Yields the parts of a reply's stream in a provider's order. */
+function* toReplyParts(
+  reply: Reply,
+  { modelId, prompt }: ReplyCallInfo,
+): Generator<DuePart, void, undefined> {
+  const { failure, hangMs, everyMs } = reply;
+  yield {
+    part: () => ({ type: 'stream-start', warnings: [] }),
+    waitMs: () => (hangMs > 0 ? hangMs : undefined),
+  };
+  const id = crypto.randomUUID();
+  yield { part: () => ({ type: 'response-metadata', id, timestamp: new Date(), modelId }) };
+
+  const waitMs = createPacer(everyMs);
   const budget = failure?.afterPieces ?? Infinity;
   let sent = 0;
   let characters = 0;
   for (const { part, isPiece } of toContentParts(reply)) {
-    if (isPiece) {
-      // A reply with fewer pieces than `afterPieces` fails at its end.
-      if (sent === budget) break;
-      await awaitDue();
-      sent += 1;
-    }
-    const due = part();
-    if (due.type === 'text-delta') characters += due.delta.length;
-    yield due;
+    // A reply with fewer pieces than `afterPieces` fails at its end.
+    if (isPiece && sent === budget) break;
+    if (isPiece) sent += 1;
+    const count = (): Part => {
+      const due = part();
+      if (due.type === 'text-delta') characters += due.delta.length;
+      return due;
+    };
+    yield { part: count, waitMs: isPiece ? waitMs : undefined };
   }
 
-  if (failure !== undefined) yield { type: 'error', error: toProviderFailure(failure) };
+  if (failure !== undefined) {
+    yield { part: () => ({ type: 'error', error: toProviderFailure(failure) }) };
+  }
   yield {
-    type: 'finish',
-    usage: toUsage(prompt, reply, characters),
-    finishReason: toFinishReason(reply),
+    part: () => ({
+      type: 'finish',
+      usage: toUsage(prompt, reply, characters),
+      finishReason: toFinishReason(reply),
+    }),
   };
 }
 
-/** A part that is created when due. Pieces are paced and counted; other parts follow them. */
+/** A part of the content. Pieces are paced and counted; other parts follow them. */
 interface ContentPart {
   readonly part: () => Part;
   readonly isPiece: boolean;
@@ -330,17 +355,18 @@ export async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * Creates a clock for pieces: each call resolves when the next piece is due, the first at once. Due
- * times count from the first, so lateness does not add up.
+ * Creates a clock for pieces: each call returns the time until the next piece is due, the first at
+ * once. Due times count from the first, so lateness does not add up.
  */
-function createPacer(everyMs: number, signal: AbortSignal): () => Promise<void> {
+function createPacer(everyMs: number): () => number | undefined {
   let count = 0;
   let start = 0;
-  return async () => {
+  return () => {
     const index = count++;
     if (index === 0) start = performance.now();
+    const ms = Math.ceil(start + index * everyMs - performance.now());
+    if (ms > 0) return ms;
     // Without this a long text without pauses would block the event loop, and so its own abort.
-    if (index % BURST === BURST - 1) await new Promise((resolve) => setImmediate(resolve));
-    await pause(Math.ceil(start + index * everyMs - performance.now()), signal);
+    return index % BURST === BURST - 1 ? 0 : undefined;
   };
 }
