@@ -5,26 +5,10 @@ import { createDataLines, readRaw } from './raw-stream.js';
 /** Called with the JSON of each event and the time when its bytes arrived. */
 export type OnEvent = (json: string, at: number) => void;
 
-/** Frames are recognised by their prefix, so the server must write each in one piece, and texts must be ASCII. */
-export interface ChatClient {
-  /** Sends a message; resolves when the reply is complete or the signal fires, rejects if it is cut or refused. */
-  say: (
-    sessionId: string,
-    text: string,
-    onEvent?: OnEvent,
-    options?: { headers?: Record<string, string>; signal?: AbortSignal },
-  ) => Promise<void>;
-  /** Sends a message with `fetch`, as applications do, which costs more time than a bare socket. */
-  sayByFetch: (sessionId: string, text: string, onEvent: OnEvent) => Promise<void>;
-  /** Follows the active turn until the signal fires. */
-  follow: (sessionId: string, onEvent: OnEvent, signal: AbortSignal) => Promise<void>;
-  /** Answers a waiting call; resolves when the answer is stored. */
-  answer: (sessionId: string, toolCallId: string, answer: unknown) => Promise<void>;
-  /** Requests a stop; resolves when it is recorded. */
-  stop: (sessionId: string) => Promise<void>;
-}
+export type ChatClient = ReturnType<typeof createChatClient>;
 
-export function createChatClient(port: number, agent = 'lab'): ChatClient {
+/** Frames are recognised by their prefix, so the server must write each in one piece, and texts must be ASCII. */
+export function createChatClient(port: number, agent = 'lab') {
   const headers = { 'content-type': 'application/json' };
   const toBody = (sessionId: string, text: string): string => {
     const message = { id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] };
@@ -42,7 +26,13 @@ export function createChatClient(port: number, agent = 'lab'): ChatClient {
   }
 
   return {
-    say: (sessionId, text, onEvent = () => undefined, options = {}) =>
+    /** Sends a message; resolves when the reply is complete or the signal fires, rejects if it is cut or refused. */
+    say: (
+      sessionId: string,
+      text: string,
+      onEvent: OnEvent = () => undefined,
+      options: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+    ) =>
       readRaw({
         port,
         path: `/api/chat/${sessionId}`,
@@ -51,17 +41,17 @@ export function createChatClient(port: number, agent = 'lab'): ChatClient {
         onPiece: createDataLines(onEvent),
         signal: options.signal,
       }),
-    sayByFetch: (sessionId, text, onEvent) => post(sessionId, toBody(sessionId, text), onEvent),
-    follow: (sessionId, onEvent, signal) =>
-      readRaw({
-        port,
-        path: `/api/chat/${sessionId}`,
-        onPiece: createDataLines(onEvent),
-        signal,
-      }),
-    answer: (sessionId, toolCallId, answer) =>
+    /** Sends a message with `fetch`, as applications do, which costs more time than a bare socket. */
+    sayByFetch: (sessionId: string, text: string, onEvent: OnEvent) =>
+      post(sessionId, toBody(sessionId, text), onEvent),
+    /** Follows the active turn until the signal fires. */
+    follow: (sessionId: string, onEvent: OnEvent, signal: AbortSignal) =>
+      readRaw({ port, path: `/api/chat/${sessionId}`, onPiece: createDataLines(onEvent), signal }),
+    /** Answers a waiting call; resolves when the answer is stored. */
+    answer: (sessionId: string, toolCallId: string, answer: unknown) =>
       post(`${sessionId}/pending/${toolCallId}`, JSON.stringify(answer)),
-    stop: (sessionId) => post(`${sessionId}/stop`, '{}'),
+    /** Requests a stop; resolves when it is recorded. */
+    stop: (sessionId: string) => post(`${sessionId}/stop`, '{}'),
   };
 }
 

@@ -85,13 +85,13 @@ function toText({ port, path, headers = {}, body = '' }: RawRequest): string {
  * A minimal parser of server-sent events: passes on the text after `data: ` of each line. The load client
  * shares two cores with the measured processes, so it does nothing more.
  */
-export function createDataLines(onData: (text: string, at: number) => void) {
+export function createDataLines(onData: (text: string, at: number) => void, mark = 'data: ') {
   let rest = '';
   return (piece: string, at: number): void => {
     const text = rest === '' ? piece : rest + piece;
     let from = 0;
     for (let end = text.indexOf('\n', from); end >= 0; end = text.indexOf('\n', from)) {
-      if (text.startsWith('data: ', from)) onData(text.slice(from + 6, end), at);
+      if (text.startsWith(mark, from)) onData(text.slice(from + mark.length, end), at);
       from = end + 1;
     }
     rest = text.slice(from);

@@ -1,4 +1,4 @@
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import type { AgentDefinition } from '../../agents/index.js';
 import type { LogEntry } from '../../protocol/chunk.js';
 import { workflowIdOf } from '../../protocol/ids.js';
@@ -7,25 +7,17 @@ import type { Bench } from '../bench.js';
 import { untilFound } from '../clock.js';
 import { openStores } from './seed-turn.js';
 
-export interface LongRun {
-  /** Must match the agent of the queue's worker; its step limit is the run's. */
-  agent: AgentDefinition;
-  taskQueue: string;
-  text: string;
-}
-
-/** The log and the workflow of an ended turn. */
-export interface FinishedRun {
-  sessionId: string;
-  workflowId: string;
-  log: LogEntry[];
-}
-
-/** Performs a turn of any number of steps. */
+/**
+ * Performs a turn of any number of steps.
+ *
+ * @param agent must match the agent of the queue's worker; its step limit is the run's
+ */
 export async function performLongRun(
   { servers, temporal }: Bench,
-  { agent, taskQueue, text }: LongRun,
-): Promise<FinishedRun> {
+  agent: AgentDefinition,
+  taskQueue: string,
+  text: string,
+) {
   const stores = openStores(servers.redisUrl);
   const options = { client: temporal, taskQueue, agents: [agent], stores };
   try {
@@ -72,16 +64,16 @@ const WITHIN_MS = 10_000;
 export async function runOf(
   { servers, temporal }: Pick<Bench, 'servers' | 'temporal'>,
   sessionId: string,
-): Promise<WorkflowHandle> {
+) {
   const { store, close } = openStores(servers.redisUrl);
-  const look = async (): Promise<WorkflowHandle> => {
+  const look = async () => {
     const record = await store.sessions.read(sessionId);
     const handle = temporal.workflow.getHandle(workflowIdOf(record?.runId ?? ''));
     await handle.describe();
     return handle;
   };
   try {
-    const isThere = (): Promise<WorkflowHandle | undefined> => look().catch(() => undefined);
+    const isThere = () => look().catch(() => undefined);
     const found = await untilFound(isThere, { withinMs: WITHIN_MS, everyMs: 20 });
     if (found === undefined) throw new Error('the run has not begun');
     return found;

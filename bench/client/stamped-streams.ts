@@ -13,21 +13,12 @@ export interface StreamSize {
   everyMs: number;
 }
 
-export interface StampedStreams {
-  /** Session ids of the turns, or keys of bare streams. */
-  sessions: readonly string[];
-  begin: () => void;
-  /** Resolves when everything is stored. */
-  done: Promise<unknown>;
-  stop: () => Promise<void>;
-}
-
 /** Starts a process that writes stamped streams, as a worker would. They wait for `begin`. */
 export async function startStampedStreams(
   redisUrl: string,
   { streams, stamps, everyMs }: StreamSize,
   kind: 'turns' | 'bare' = 'turns',
-): Promise<StampedStreams> {
+) {
   const prefix = `${newSessionId()}-`;
   const args = [redisUrl, prefix, streams, stamps, everyMs, kind].map(String);
   const nodeArgs = ['--max-semi-space-size=64'];
@@ -37,10 +28,10 @@ export async function startStampedStreams(
   // Callers of `done` see the rejection; a measurement that failed earlier never awaits it.
   done.catch(() => undefined);
   return {
+    /** Session ids of the turns, or keys of bare streams. */
     sessions: Array.from({ length: streams }, (_, index) => `${prefix}${String(index)}`),
-    begin: () => {
-      writer.tell('begin');
-    },
+    begin: () => writer.tell('begin'),
+    /** Resolves when everything is stored. */
     done,
     stop: writer.stop,
   };
@@ -82,34 +73,6 @@ async function readBare(
       if (count >= from) latencies.push(at - Number(fields[1]));
       cursor = id;
       count += 1;
-    }
-  }
-}
-
-/** Counts the stamps that arrive from one stream. */
-export class StreamTally {
-  readonly sessionId: string;
-  /** Latencies since the window was opened, which means since this was emptied, ms. */
-  latencies: number[] = [];
-  received = 0;
-  #isClosed = false;
-
-  constructor(sessionId: string) {
-    this.sessionId = sessionId;
-  }
-
-  /** Records no further latencies. */
-  close(): void {
-    this.#isClosed = true;
-  }
-
-  /** Takes an event's JSON; ignores all but text. A delta holds several stamps if the writer was behind. */
-  acceptEvent(json: string, at: number): void {
-    if (!json.startsWith('{"type":"text-delta"')) return;
-    const { delta } = JSON.parse(json) as { delta: string };
-    for (const stamp of delta.trimEnd().split(' ').map(Number)) {
-      this.received += 1;
-      if (!this.#isClosed) this.latencies.push(at - stamp);
     }
   }
 }

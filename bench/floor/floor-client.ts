@@ -1,52 +1,32 @@
 import { randomUUID } from 'node:crypto';
-import type {
-  Client,
-  WorkflowHandle,
-  WorkflowHandleWithFirstExecutionRunId,
-  WorkflowStartOptions,
-} from '@temporalio/client';
+import type { Client, WorkflowHandle, WorkflowStartOptions } from '@temporalio/client';
 import { untilFound, wallClock } from '../clock.js';
-import type { Span } from './worker.js';
 import type * as workflows from './workflows.js';
 
 export const FLOOR_TASK_QUEUE = 'bench-floor';
 
-/** Starts the floor's workflows with the same kind of client as the product. */
-export interface Floor {
-  /** Runs `count` activities one after the other. */
-  runSteps: (count: number) => Promise<{ workflowId: string; spans: Span[] }>;
-  /**
-   * Resolves when the workflow waits. `release` signals it, runs `after` more activities, and resolves to the
-   * ms until the last of them began.
-   */
-  startWaiting: (after: number) => Promise<{ release: () => Promise<number> }>;
-  /** Runs steps with the shape of agents' steps with two tools; resolves at their end. */
-  runPairs: (steps: number) => Promise<{ workflowId: string }>;
-  /** Runs steps of `workMs` each; resolves to the ms until the first one began. */
-  runWork: (steps: number, workMs: number) => Promise<number>;
-  /** Resolves when the activity hangs; `cancel` resolves to the time when the activity noticed it. */
-  startHanging: () => Promise<{ cancel: () => Promise<number> }>;
-  /** Resolves to the hanging activity's worker; `retried` resolves to the start of the next attempt. */
-  startOutliving: () => Promise<{ worker: string; retried: Promise<number> }>;
-}
-
 type Floors = typeof workflows;
 
-export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor {
-  const start = <N extends keyof Floors>(
-    name: N,
-    ...args: Parameters<Floors[N]>
-  ): Promise<WorkflowHandleWithFirstExecutionRunId<Floors[N]>> => {
+export type Floor = ReturnType<typeof createFloor>;
+
+/** Starts the floor's workflows with the same kind of client as the product. */
+export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE) {
+  const start = <N extends keyof Floors>(name: N, ...args: Parameters<Floors[N]>) => {
     const options = { workflowId: `floor:${randomUUID()}`, taskQueue, args };
     return client.workflow.start(name, options as unknown as WorkflowStartOptions<Floors[N]>);
   };
 
   return {
-    runSteps: async (count) => {
+    /** Runs `count` activities one after the other. */
+    runSteps: async (count: number) => {
       const handle = await start('floorSteps', count);
       return { workflowId: handle.workflowId, spans: await handle.result() };
     },
-    startWaiting: async (after) => {
+    /**
+     * Resolves when the workflow waits. `release` signals it, runs `after` more activities, and resolves to the
+     * ms until the last of them began.
+     */
+    startWaiting: async (after: number) => {
       const handle = await start('floorWait', after);
       await untilWaiting(handle);
       return {
@@ -57,16 +37,19 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
         },
       };
     },
-    runPairs: async (steps) => {
+    /** Runs steps with the shape of agents' steps with two tools; resolves at their end. */
+    runPairs: async (steps: number) => {
       const handle = await start('floorPairs', steps);
       await handle.result();
       return { workflowId: handle.workflowId };
     },
-    runWork: async (steps, workMs) => {
+    /** Runs steps of `workMs` each; resolves to the ms until the first one began. */
+    runWork: async (steps: number, workMs: number) => {
       const from = wallClock();
       const handle = await start('floorRun', steps, workMs);
       return (await handle.result()).begin - from;
     },
+    /** Resolves when the activity hangs; `cancel` resolves to the time when the activity noticed it. */
     startHanging: async () => {
       const handle = await start('floorHang');
       await untilAtWork(handle);
@@ -77,6 +60,7 @@ export function createFloor(client: Client, taskQueue = FLOOR_TASK_QUEUE): Floor
         },
       };
     },
+    /** Resolves to the hanging activity's worker; `retried` resolves to the start of the next attempt. */
     startOutliving: async () => {
       const handle = await start('floorOutlive');
       return { worker: await untilAtWork(handle), retried: handle.result() };

@@ -13,39 +13,32 @@ export interface Span {
   end: number;
 }
 
-export interface FloorActivities {
-  /** Returns its own start and end. */
-  mark: () => Promise<Span>;
-  /** Runs for `ms`. */
-  work: (ms: number) => Promise<Span>;
-  /** Heartbeats like a model step until it is cancelled; returns the time when it noticed. */
-  hang: () => Promise<number>;
-  /** The first attempt heartbeats indefinitely; a later one returns its start time. */
-  outlive: () => Promise<number>;
-}
+export type FloorActivities = typeof ACTIVITIES;
 
-function createFloorActivities(): FloorActivities {
-  return {
-    mark: async () => {
-      const begin = wallClock();
-      return { begin, end: wallClock() };
-    },
-    work: async (ms) => {
-      const begin = wallClock();
-      await sleep(ms);
-      return { begin, end: wallClock() };
-    },
-    hang: async () => {
-      await beatUntilCancelled();
-      return wallClock();
-    },
-    outlive: async () => {
-      const begin = wallClock();
-      if (Context.current().info.attempt === 1) await beatUntilCancelled();
-      return begin;
-    },
-  };
-}
+const ACTIVITIES = {
+  /** Returns its own start and end. */
+  mark: async (): Promise<Span> => {
+    const begin = wallClock();
+    return { begin, end: wallClock() };
+  },
+  /** Runs for `ms`. */
+  work: async (ms: number): Promise<Span> => {
+    const begin = wallClock();
+    await sleep(ms);
+    return { begin, end: wallClock() };
+  },
+  /** Heartbeats like a model step until it is cancelled; returns the time when it noticed. */
+  hang: async () => {
+    await beatUntilCancelled();
+    return wallClock();
+  },
+  /** The first attempt heartbeats indefinitely; a later one returns its start time. */
+  outlive: async () => {
+    const begin = wallClock();
+    if (Context.current().info.attempt === 1) await beatUntilCancelled();
+    return begin;
+  },
+};
 
 async function beatUntilCancelled(): Promise<void> {
   const context = Context.current();
@@ -66,7 +59,7 @@ async function main(): Promise<void> {
     const worker = await Worker.create({
       connection,
       taskQueue: process.argv[2] ?? FLOOR_TASK_QUEUE,
-      activities: { ...createFloorActivities() },
+      activities: ACTIVITIES,
       workflowsPath: fileURLToPath(new URL('./workflows.js', import.meta.url)),
       maxHeartbeatThrottleInterval: '1s',
       defaultHeartbeatThrottleInterval: '1s',

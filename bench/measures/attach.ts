@@ -3,6 +3,7 @@ import { jsonOf } from '../../store/redis/entries.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { takeSamples, type Take } from '../bench.js';
 import { newSessionId } from '../client/chat-client.js';
+import { deltaOf } from '../client/page.js';
 import { createDataLines, readRaw } from '../client/raw-stream.js';
 import { openStores, seedDeltas, seedTurn } from '../client/seed-turn.js';
 import { sleep } from '../clock.js';
@@ -60,8 +61,7 @@ async function timeAttach(port: number, sessionId: string): Promise<number> {
   });
   let text = '';
   const takeLines = createDataLines((json) => {
-    if (json.startsWith('{"type":"text-delta"'))
-      text += (JSON.parse(json) as { delta: string }).delta;
+    if (json.startsWith('{"type":"text-delta"')) text += deltaOf(json);
   });
   for (const piece of pieces) takeLines(piece, 0);
   if (text !== TEXT.join('')) throw new Error('the replay was not complete');

@@ -1,6 +1,7 @@
 import type { Bench, Take } from '../bench.js';
-import { newSessionId, toLabText, type ChatClient } from '../client/chat-client.js';
-import { measureRedisFloor, StreamTally } from '../client/stamped-streams.js';
+import { newSessionId, toLabText } from '../client/chat-client.js';
+import { createWords, Page } from '../client/page.js';
+import { measureRedisFloor } from '../client/stamped-streams.js';
 import { sleep, untilFound } from '../clock.js';
 import { startCpuMeter, type CpuShares } from '../processes/usage.js';
 import { row, type Aim, type Row } from '../report.js';
@@ -34,14 +35,13 @@ export const take: Take = async (bench) => {
   const { temporal: idle = NaN } = readIdle();
   const rows: Row[] = [];
   for (const streams of quick ? [20] : [50, 200]) {
-    const { tallies, cpu, rate } = await measureStreams(bench, streams);
+    const { pages, latencies, cpu, rate } = await measureStreams(bench, streams);
     say(`chunk-latency: ${String(streams)} streams, floor`);
     const size = { streams, stamps: (quick ? 1_000 : 8_000) / EVERY_MS, everyMs: EVERY_MS };
     const floor = await measureRedisFloor(servers.redisUrl, size);
     // If the engine cannot start all streams, the row covers those that run, and says so.
-    const begun = tallies.length < streams ? `${String(tallies.length)} of ` : '';
+    const begun = pages.length < streams ? `${String(pages.length)} of ` : '';
     const what = `chunk latency, ${begun}${String(streams)} × 50/s`;
-    const latencies = tallies.flatMap((tally) => tally.latencies);
     const beside = ['XADD → blocking XREAD', floor] as const;
     rows.push(row(what, 'ms', latencies, { beside, aim: AIMS[streams] }));
     if (streams === CPU_STREAMS) rows.push(...toCpuRows(cpu, idle, rate));
@@ -49,47 +49,36 @@ export const take: Take = async (bench) => {
   return rows;
 };
 
-interface Streams {
-  /** The streams that had begun in time. */
-  tallies: StreamTally[];
-  cpu: CpuShares;
-  /** Chunks per second that clients received. */
-  rate: number;
-}
-
-async function measureStreams(bench: Bench, streams: number): Promise<Streams> {
+/** `pages` show the streams that had begun in time; `rate` is the chunks per second that they received. */
+async function measureStreams({ chat, pids, quick, say }: Bench, streams: number) {
   const label = `chunk-latency: ${String(streams)} streams`;
-  const all = Array.from({ length: streams }, () => new StreamTally(newSessionId()));
-  bench.say(`${label}, starting`);
-  const finished = startStreams(bench.chat, all);
-  const haveBegun = async (): Promise<true | undefined> =>
-    all.every(({ received }) => received > 0) || undefined;
+  const all = Array.from({ length: streams }, () => new Page());
+  const sessionIds = all.map(() => newSessionId());
+  say(`${label}, starting`);
+  // The replies begin at different moments, so that the streams do not tick in step.
+  const replies = all.map(async (page, index) => {
+    await sleep((1000 / STARTS_PER_SECOND) * (index + Math.random()));
+    await chat.say(sessionIds[index] ?? '', TEXT, createWords(page));
+  });
+  const finished = Promise.all(replies);
+  const hasBegun = ({ words }: Page): boolean => words.length > 0;
+  const haveBegun = async () => all.every(hasBegun) || undefined;
   await Promise.race([finished, untilFound(haveBegun, { withinMs: BEGUN_WITHIN_MS, everyMs: 50 })]);
-  const tallies = all.filter(({ received }) => received > 0);
+  const pages = all.filter(hasBegun);
   await sleep(SETTLE_MS);
 
-  const windowMs = bench.quick ? 2_000 : WINDOW_MS;
-  bench.say(`${label}, ${String(windowMs / 1000)} s`);
-  const readCpu = startCpuMeter(bench.pids);
-  for (const tally of tallies) tally.latencies = [];
+  const windowMs = quick ? 2_000 : WINDOW_MS;
+  say(`${label}, ${String(windowMs / 1000)} s`);
+  const readCpu = startCpuMeter(pids);
+  for (const page of pages) page.isOpen = true;
   await sleep(windowMs);
-  for (const tally of tallies) tally.close();
+  for (const page of pages) page.isOpen = false;
   const cpu = readCpu();
 
-  await Promise.all(all.map(({ sessionId }) => bench.chat.stop(sessionId)));
+  await Promise.all(sessionIds.map((sessionId) => chat.stop(sessionId)));
   await finished;
-  const received = tallies.reduce((sum, { latencies }) => sum + latencies.length, 0);
-  return { tallies, cpu, rate: (1_000 * received) / windowMs };
-}
-
-/** Begins the replies at different moments, so that the streams do not tick in step. */
-async function startStreams(chat: ChatClient, tallies: readonly StreamTally[]): Promise<void> {
-  await Promise.all(
-    tallies.map(async (tally, index) => {
-      await sleep((1000 / STARTS_PER_SECOND) * (index + Math.random()));
-      await chat.say(tally.sessionId, TEXT, tally.acceptEvent.bind(tally));
-    }),
-  );
+  const latencies = pages.flatMap((page) => page.latencies);
+  return { pages, latencies, cpu, rate: (1_000 * latencies.length) / windowMs };
 }
 
 /** Temporal's share excludes its idle load, in percent of a core. */

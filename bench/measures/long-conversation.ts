@@ -35,7 +35,7 @@ export const take: Take = async (bench) => {
       stores,
     });
     const { workflowId, sessionId } = await worker.runUntil(
-      performLongRun(bench, { agent, taskQueue: QUEUE, text: 'Talk to me.' }),
+      performLongRun(bench, agent, QUEUE, 'Talk to me.'),
     );
     const rows = await stores.store.sessions.rows(sessionId, 0);
     const tokens = JSON.stringify(rows).length / CHARACTERS_PER_TOKEN;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { takeSamples, type Bench, type Take } from '../bench.js';
 import { createChatClient, newSessionId, toLabText } from '../client/chat-client.js';
+import { deltaOf } from '../client/page.js';
 import { runOf } from '../client/runs.js';
 import { createLeave, sleep, wallClock } from '../clock.js';
 import { createFloor, untilAtWork } from '../floor/floor-client.js';
@@ -85,14 +86,14 @@ async function killOneOfTwo(
 async function killSecond(bench: Bench, count: number): Promise<number[]> {
   const queue = 'bench-killed';
   const start = (): Child => startWorker(bench.servers, queue);
-  let api: Awaited<ReturnType<typeof startApi>> | undefined;
+  let api: ReturnType<typeof startApi> | undefined;
   try {
     return await killOneOfTwo(bench, count, queue, start, async () => {
-      api ??= await startApi(bench.servers, queue);
-      return timeKill(bench, api.port);
+      api ??= startApi(bench.servers, queue);
+      return timeKill(bench, (await api).port);
     });
   } finally {
-    await api?.stop();
+    await (await api)?.stop();
   }
 }
 
@@ -115,9 +116,8 @@ async function timeKill(bench: Bench, port: number): Promise<Kill> {
   let heardAt: number | undefined;
   const onEvent = (json: string, at: number): void => {
     if (heardAt !== undefined || !json.startsWith('{"type":"text-delta"')) return;
-    const { delta } = JSON.parse(json) as { delta: string };
     // The dead worker's last text may still arrive.
-    if (Number(delta.trimEnd().split(' ').at(-1)) <= killedAt) return;
+    if (Number(deltaOf(json).trimEnd().split(' ').at(-1)) <= killedAt) return;
     heardAt = at;
     leave.abort();
   };

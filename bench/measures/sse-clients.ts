@@ -1,6 +1,7 @@
 import { TASK_QUEUE, type Bench, type Take } from '../bench.js';
 import { createChatClient } from '../client/chat-client.js';
-import { measureRedisFloor, startStampedStreams, StreamTally } from '../client/stamped-streams.js';
+import { createWords, Page } from '../client/page.js';
+import { measureRedisFloor, startStampedStreams } from '../client/stamped-streams.js';
 import { createLeave, sleep } from '../clock.js';
 import { startApi } from '../processes/product.js';
 import { row } from '../report.js';
@@ -37,27 +38,25 @@ async function followTurns(
   const turns = await startStampedStreams(servers.redisUrl, { streams, stamps, everyMs });
   const api = await startApi(servers, TASK_QUEUE);
   const leave = createLeave();
-  const tallies = Array.from(
-    { length: CLIENTS },
-    (_, at) => new StreamTally(turns.sessions[at % streams] ?? ''),
-  );
+  const pages = Array.from({ length: CLIENTS }, () => new Page());
+  const { follow } = createChatClient(api.port);
   try {
     say(`sse-clients: ${String(CLIENTS)} pages on ${String(streams)} turns`);
-    const pages: Promise<void>[] = [];
-    for (const [at, tally] of tallies.entries()) {
-      const onEvent = tally.acceptEvent.bind(tally);
-      pages.push(createChatClient(api.port).follow(tally.sessionId, onEvent, leave.signal));
+    const following: Promise<void>[] = [];
+    for (const [at, page] of pages.entries()) {
+      const sessionId = turns.sessions[at % streams] ?? '';
+      following.push(follow(sessionId, createWords(page), leave.signal));
       // A simultaneous start would measure how an API refuses overload.
       if (at % AT_ONCE === 0) await sleep(BETWEEN_MS);
     }
     await sleep(SETTLE_MS);
     turns.begin();
     await sleep(warmUpMs);
-    for (const tally of tallies) tally.latencies = [];
-    await Promise.race([turns.done, Promise.all(pages)]);
+    for (const page of pages) page.isOpen = true;
+    await Promise.race([turns.done, Promise.all(following)]);
     leave.abort();
-    await Promise.all(pages);
-    return tallies.flatMap(({ latencies }) => latencies);
+    await Promise.all(following);
+    return pages.flatMap(({ latencies }) => latencies);
   } finally {
     leave.abort();
     await api.stop();

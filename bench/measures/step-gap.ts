@@ -22,13 +22,9 @@ export const take: Take = async (bench) => {
   const rounds = bench.quick ? 1 : 2;
   const all: Record<'default' | 'legs' | 'floor', Gaps[]> = { default: [], legs: [], floor: [] };
   const perform = async (name: string, activities: 'leg' | undefined): Promise<Gaps> => {
-    const { log } = await performLongRun(bench, {
-      // Lifts the step limit of the API's agents.
-      agent: createLabAgent({ maxSteps: Infinity, name, activities }),
-      taskQueue: TASK_QUEUE,
-      text: toEchoSteps(steps),
-    });
-    return toGaps(log);
+    // Lifts the step limit of the API's agents.
+    const agent = createLabAgent({ maxSteps: Infinity, name, activities });
+    return toGaps((await performLongRun(bench, agent, TASK_QUEUE, toEchoSteps(steps))).log);
   };
   for (let round = 1; round <= rounds; round += 1) {
     bench.say(`step-gap: round ${String(round)} of ${String(rounds)}, ${String(steps)} steps`);

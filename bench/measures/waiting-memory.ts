@@ -20,10 +20,8 @@ export const take: Take = async ({ quick, waiting, servers, say }) => {
   const chat = createChatClient(product.port);
   const readMemory = async () => {
     await sleep(SETTLE_MS);
-    const [worker = NaN, api = NaN] = [product.worker, product.api].map(({ pid }) =>
-      residentMegabytes(pid),
-    );
-    return { worker, api };
+    const { worker, api } = product;
+    return { worker: residentMegabytes(worker.pid), api: residentMegabytes(api.pid) };
   };
   try {
     const before = await readMemory();

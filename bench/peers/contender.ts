@@ -1,3 +1,5 @@
+import type { Page } from '../client/page.js';
+import type { History } from '../client/runs.js';
 import { sleep } from '../clock.js';
 import type { Child } from '../processes/child.js';
 import type { Servers } from '../processes/product.js';
@@ -12,29 +14,6 @@ export interface Turn {
   stamp: boolean;
 }
 
-/** A page that shows a turn. */
-export class Page {
-  words: string[] = [];
-  /** Latencies from a word's own time to its arrival while the window is open, ms. */
-  readonly latencies: number[] = [];
-  isOpen = false;
-  onWord: () => void = () => undefined;
-
-  /** Shows words that arrived. */
-  show(words: string, at: number): void {
-    for (const word of words.trimEnd().split(' ')) {
-      this.words.push(word);
-      if (this.isOpen) this.latencies.push(at - Number(word));
-    }
-    this.onWord();
-  }
-
-  /** Clears the page, because the reply is sent again from its beginning. */
-  clear(): void {
-    this.words = [];
-  }
-}
-
 /** A turn begun by a reader. */
 export interface BegunTurn {
   /** Resolves at the end of the response, rejects if it was cut. */
@@ -45,12 +24,6 @@ export interface BegunTurn {
 
 /** CPU seconds by process. */
 export type CpuSeconds = Record<string, number>;
-
-/** Size of the engine's history of a turn. */
-export interface History {
-  events: number;
-  bytes: number;
-}
 
 /** A contender with running processes. */
 export interface Running {
@@ -77,20 +50,14 @@ export interface Contender {
 const RESTART_MS = 1_000;
 
 /** A process that can be killed and restarted. */
-export interface Restartable {
-  /** CPU seconds of it and its predecessors. */
-  cpuSeconds: () => number;
-  crash: () => Promise<void>;
-  stop: () => Promise<void>;
-}
-
-export function createRestartable(start: () => Child): Restartable {
+export function createRestartable(start: () => Child) {
   let child = start();
   let spent = 0;
-  const spentNow = (): number => spent + (cpuSeconds(child.pid) ?? 0);
+  const spentNow = (): number => spent + (cpuSeconds(child.pid) || 0);
   return {
+    /** CPU seconds of it and its predecessors. */
     cpuSeconds: spentNow,
-    crash: async () => {
+    crash: async (): Promise<void> => {
       spent = spentNow();
       child.kill9();
       await child.exited;

@@ -29,8 +29,8 @@ runProgram<Options>(async ({ quick, write, only = [''] }, servers) => {
   const folder = readVariable('PEERS_FOLDER');
   const pids = { redis: await redisPid(redisUrl), temporal: siblingPid('temporal') };
   const engines = (): CpuSeconds => ({
-    redis: cpuSeconds(pids.redis ?? -1) ?? 0,
-    temporal: cpuSeconds(pids.temporal ?? -1) ?? 0,
+    redis: cpuSeconds(pids.redis) || 0,
+    temporal: cpuSeconds(pids.temporal) || 0,
   });
   const say = createSay();
   const all: Figures[] = [];

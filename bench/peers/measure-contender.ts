@@ -2,14 +2,9 @@ import { createLeave, sleep } from '../clock.js';
 import type { Say } from '../command.js';
 import type { Servers } from '../processes/product.js';
 import { summarize, type Summary } from '../report.js';
-import {
-  Page,
-  type BegunTurn,
-  type Contender,
-  type CpuSeconds,
-  type History,
-  type Running,
-} from './contender.js';
+import { Page } from '../client/page.js';
+import type { History } from '../client/runs.js';
+import type { BegunTurn, Contender, CpuSeconds, Running } from './contender.js';
 
 /** A contender with running processes, and the CPU of these and of the engines. */
 interface Measured {

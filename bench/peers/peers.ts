@@ -2,16 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newSessionId } from '../client/chat-client.js';
+import type { Page } from '../client/page.js';
 import { createDataLines, readRaw } from '../client/raw-stream.js';
-import { wallClock } from '../clock.js';
+import type { History } from '../client/runs.js';
 import { startChild } from '../processes/child.js';
 import { freePort, untilReady } from '../processes/product.js';
 import {
   createRestartable,
   type BegunTurn,
   type Contender,
-  type History,
-  type Page,
   type Running,
   type Turn,
 } from './contender.js';
@@ -160,7 +159,12 @@ export const durableStreams: Contender = {
           readRaw({
             port: streamsPort,
             path: `/turns/${id}?offset=${offset}&live=sse`,
-            onPiece: createStreamLines(shown, (next) => (offset = next)),
+            // Lines `data:<word>` and, after each batch, `data:{…}` with the position.
+            onPiece: createDataLines((data, at) => {
+              const next = /^\{"streamNextOffset":"([^"]+)"/.exec(data)?.[1];
+              if (next !== undefined) offset = next;
+              else if (data.trim() !== '') shown.show(data, at);
+            }, 'data:'),
             signal: leave,
           });
         const posted = fetch(`http://127.0.0.1:${String(running.port)}/turns/${id}`, {
@@ -172,20 +176,3 @@ export const durableStreams: Contender = {
     };
   },
 };
-
-/** Parses lines `data:<word>` and, after each batch, `data:{…}` with the position. */
-function createStreamLines(page: Page, onOffset: (offset: string) => void) {
-  let rest = '';
-  return (piece: string): void => {
-    const at = wallClock();
-    const lines = (rest + piece).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const data = line.trimEnd();
-      if (!data.startsWith('data:') || data.length === 5) continue;
-      const next = /^data:\{"streamNextOffset":"([^"]+)"/.exec(data)?.[1];
-      if (next !== undefined) onOffset(next);
-      else page.show(data.slice(5), at);
-    }
-  };
-}

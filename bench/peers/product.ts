@@ -1,16 +1,10 @@
 import { Client, Connection } from '@temporalio/client';
 import { createChatClient, newSessionId, toLabText, type LabEntry } from '../client/chat-client.js';
-import { readHistory, runOf } from '../client/runs.js';
+import { createWords } from '../client/page.js';
+import { readHistory, runOf, type History } from '../client/runs.js';
 import { startApi, startWorker, type Servers } from '../processes/product.js';
 import { cpuSeconds } from '../processes/usage.js';
-import {
-  createRestartable,
-  type Contender,
-  type History,
-  type Page,
-  type Running,
-  type Turn,
-} from './contender.js';
+import { createRestartable, type Contender, type Running, type Turn } from './contender.js';
 
 const TASK_QUEUE = 'peer-bench';
 
@@ -35,7 +29,7 @@ async function start(servers: Servers, agent: string): Promise<Running> {
         attach: (shown, leave) => chat.follow(sessionId, createWords(shown), leave),
       };
     },
-    cpuSeconds: () => ({ worker: worker.cpuSeconds(), api: cpuSeconds(api.pid) ?? 0 }),
+    cpuSeconds: () => ({ worker: worker.cpuSeconds(), api: cpuSeconds(api.pid) || 0 }),
     crash: worker.crash,
     history: () => historyOf(servers, newest),
     stop: async () => {
@@ -61,16 +55,6 @@ function toScript({ steps, words, everyMs, stamp }: Turn): string {
     };
   });
   return toLabText(...script);
-}
-
-/** The frame `start` makes a page begin its message again. */
-function createWords(page: Page): (json: string, at: number) => void {
-  return (json, at) => {
-    if (json.startsWith('{"type":"start"')) page.clear();
-    else if (json.startsWith('{"type":"text-delta"')) {
-      page.show((JSON.parse(json) as { delta: string }).delta, at);
-    }
-  };
 }
 
 async function historyOf(servers: Servers, sessionId: string): Promise<History> {

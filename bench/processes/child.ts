@@ -7,15 +7,7 @@ import { fileURLToPath } from 'node:url';
 const GRACE_MS = 8_000;
 const THIS_BUILD = fileURLToPath(new URL('../..', import.meta.url));
 
-export interface Child {
-  pid: number;
-  /** Resolves to the child's next message; rejects when the child ends. */
-  hear: () => Promise<unknown>;
-  tell: (word: string) => void;
-  exited: Promise<void>;
-  kill9: () => void;
-  stop: () => Promise<void>;
-}
+export type Child = ReturnType<typeof startChild>;
 
 export interface ChildOptions {
   env?: Record<string, string>;
@@ -31,7 +23,7 @@ export interface ChildOptions {
 }
 
 /** Starts a program of this build. Its channel closes however this process dies, and then the child ends too. */
-export function startChild(file: string, options: ChildOptions = {}): Child {
+export function startChild(file: string, options: ChildOptions = {}) {
   const { env = {}, args = [], nodeArgs = [], build = THIS_BUILD, cwd, logFile } = options;
   const { graceMs = GRACE_MS } = options;
   const log = logFile === undefined ? undefined : openSync(logFile, 'a');
@@ -49,15 +41,16 @@ export function startChild(file: string, options: ChildOptions = {}): Child {
   );
   return {
     pid: child.pid ?? 0,
-    hear: async () => {
+    /** Resolves to the child's next message; rejects when the child ends. */
+    hear: async (): Promise<unknown> => {
       const heard = (await Promise.race([once(child, 'message'), exited])) as unknown[] | undefined;
       if (heard === undefined) throw new Error('a process of the bench ended too early');
       return heard[0];
     },
-    tell: (word) => child.send(word),
+    tell: (word: string) => void child.send(word),
     exited,
     kill9: () => void child.kill('SIGKILL'),
-    stop: async () => {
+    stop: async (): Promise<void> => {
       child.kill('SIGTERM');
       const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
       await exited;

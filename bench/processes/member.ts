@@ -4,15 +4,7 @@ import type { Say } from '../command.js';
 import type { Child } from './child.js';
 
 /** A process of the product, together with its successors. */
-export interface Member {
-  readonly name: string;
-  pid: () => number;
-  /** Ends the process with that signal and starts its successor; resolves after `untilReady`, if given. */
-  replace: (signal: 'SIGKILL' | 'SIGTERM') => Promise<void>;
-  /** Number of times that the process exited although nobody had stopped it. */
-  crashes: () => number;
-  stop: () => Promise<void>;
-}
+export type Member = ReturnType<typeof createMember>;
 
 interface MemberOptions {
   /** True if an orderly end waits for the successor; processes on one port cannot overlap. */
@@ -29,7 +21,7 @@ export function createMember(
   name: string,
   start: () => Child,
   { overlaps = false, untilReady, say }: MemberOptions,
-): Member {
+) {
   let isStopped = false;
   let crashes = 0;
   let child = begin();
@@ -50,8 +42,10 @@ export function createMember(
   return {
     name,
     pid: () => child.pid,
+    /** Number of times that the process exited although nobody had stopped it. */
     crashes: () => crashes,
-    replace: async (signal) => {
+    /** Ends the process with that signal and starts its successor; resolves after `untilReady`, if given. */
+    replace: async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
       const old = child;
       // The copy detaches the old process, so that its end is not taken for a crash.
       child = { ...old };
@@ -61,7 +55,7 @@ export function createMember(
       await untilReady?.(child.pid).catch(() => say(`${name} is not ready yet`));
       await old.stop();
     },
-    stop: async () => {
+    stop: async (): Promise<void> => {
       isStopped = true;
       await child.stop();
     },

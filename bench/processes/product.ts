@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import type { Client } from '@temporalio/client';
 import { untilFound } from '../clock.js';
-import { startChild, type Child } from './child.js';
+import { startChild } from './child.js';
 
 const READY_WITHIN_MS = 30_000;
 
@@ -13,19 +13,14 @@ export interface Servers {
 }
 
 /** The product's processes, one of each. */
-export interface Product {
-  worker: Child;
-  api: Child;
-  port: number;
-  stop: () => Promise<void>;
-}
+export type Product = Awaited<ReturnType<typeof startProduct>>;
 
 /** Starts worker and api as `npm start` does, and waits until they take requests. */
 export async function startProduct(
   servers: Servers,
   taskQueue: string,
   settings: Record<string, string> = {},
-): Promise<Product> {
+) {
   const worker = startWorker(servers, taskQueue, settings);
   try {
     const api = await startApi(servers, taskQueue, settings);
@@ -43,34 +38,27 @@ export function startWorker(
   servers: Servers,
   taskQueue: string,
   settings: Record<string, string> = {},
-): Child {
+) {
   const env = { ...toEnvironment(servers, taskQueue), ...settings };
   return startChild('worker/main.js', { env, nodeArgs: ['--max-semi-space-size=64'] });
 }
 
 /** Runs the product under `npm start`'s supervisor, on existing servers. Its data folder holds only a lock. */
-export async function startSupervised(
-  servers: Servers,
-  taskQueue: string,
-  dataFolder: string,
-): Promise<Pick<Product, 'port' | 'stop'>> {
+export function startSupervised(servers: Servers, taskQueue: string, dataFolder: string) {
   const env = { ...toEnvironment(servers, taskQueue), DATA_DIR: dataFolder };
   return startReady('../scripts/start.mjs', env);
 }
 
 /** Starts an API; it is ready once a worker polls that task queue. */
-export async function startApi(
+export function startApi(
   servers: Servers,
   taskQueue: string,
   settings: Record<string, string> = {},
-): Promise<Child & { port: number }> {
+) {
   return startReady('api/main.js', { ...toEnvironment(servers, taskQueue), ...settings });
 }
 
-async function startReady(
-  file: string,
-  settings: Record<string, string>,
-): Promise<Child & { port: number }> {
+async function startReady(file: string, settings: Record<string, string>) {
   const port = await freePort();
   const child = startChild(file, { env: { ...settings, PORT: String(port) } });
   try {

@@ -4,22 +4,22 @@ import { Redis } from 'ioredis';
 /** Clock ticks per second in /proc; fixed at 100 on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** Returns a process's CPU seconds; undefined if there is no /proc. */
-export function cpuSeconds(pid: number): number | undefined {
+/** Returns a process's CPU seconds; NaN if there is none, or no /proc. */
+export function cpuSeconds(pid: number | undefined): number {
   const fields = readStat(pid);
-  return fields === undefined ? undefined : (Number(fields[11]) + Number(fields[12])) / TICKS;
+  return (Number(fields[11]) + Number(fields[12])) / TICKS;
 }
 
 /** Returns the CPU seconds of a process and all its descendants, ended ones included. */
-export function treeCpuSeconds(root: number): number {
+function treeCpuSeconds(root: number): number {
   const children = new Map<string, number[]>();
   for (const pid of listPids()) {
-    const parent = readStat(pid)?.[1] ?? '';
+    const parent = readStat(pid)[1] ?? '';
     children.set(parent, [...(children.get(parent) ?? []), pid]);
   }
   const sum = (pid: number): number => {
     // User and system time of the process and of the children that it has waited for.
-    const ticks = readStat(pid)?.slice(11, 15) ?? [];
+    const ticks = readStat(pid).slice(11, 15);
     const own = ticks.reduce((total, field) => total + Number(field), 0) / TICKS;
     const below = children.get(String(pid)) ?? [];
     return below.reduce((total, child) => total + sum(child), own);
@@ -27,41 +27,37 @@ export function treeCpuSeconds(root: number): number {
   return sum(root);
 }
 
-/** Returns a process's resident memory in MB; undefined if there is no /proc. */
-export function residentMegabytes(pid: number): number | undefined {
-  const match = /^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${String(pid)}/status`) ?? '');
-  return match === null ? undefined : Number(match[1]) / 1024;
+/** Returns a process's resident memory in MB; NaN if there is no /proc. */
+export function residentMegabytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(read(`/proc/${String(pid)}/status`))?.[1]) / 1024;
 }
 
-/** Returns the CPU seconds of the whole machine. */
-export function machineCpuSeconds(): number | undefined {
-  const match = /^cpu\s+(.*)$/m.exec(read('/proc/stat') ?? '');
-  const [user, nice, system, , , irq, softIrq] = (match?.[1] ?? '').split(' ').map(Number);
-  const busy = [user, nice, system, irq, softIrq].map((ticks) => ticks ?? NaN);
-  return match === null ? undefined : busy.reduce((sum, ticks) => sum + ticks, 0) / TICKS;
+/** Returns the CPU seconds of the whole machine; NaN if there is no /proc. */
+function machineCpuSeconds(): number {
+  const [user, nice, system, , , irq, softIrq] = read('/proc/stat').split(/\s+/).slice(1);
+  const busy = [user, nice, system, irq, softIrq];
+  return busy.reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS;
 }
 
 /** Finds a process by name with the same parent as this one. */
 export function siblingPid(name: string): number | undefined {
   const parent = String(process.ppid);
-  return listPids().find((pid) => readStat(pid)?.[1] === parent && commandOf(pid).startsWith(name));
+  return listPids().find(
+    (pid) => readStat(pid)[1] === parent && read(`/proc/${String(pid)}/comm`).startsWith(name),
+  );
 }
 
 /** Returns the fields of /proc/<pid>/stat after the command, which may contain spaces. */
-function readStat(pid: number): string[] | undefined {
+function readStat(pid: number | undefined): string[] {
   const stat = read(`/proc/${String(pid)}/stat`);
-  return stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-function commandOf(pid: number): string {
-  return read(`/proc/${String(pid)}/comm`)?.trim() ?? '';
-}
-
-function read(path: string): string | undefined {
+function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined;
+    return '';
   }
 }
 
@@ -75,12 +71,11 @@ function listPids(): number[] {
   }
 }
 
-/** Returns the process id of the Redis server if it runs on this machine. */
-export async function redisPid(url: string): Promise<number | undefined> {
+/** Returns the process id of the Redis server on its machine. */
+export async function redisPid(url: string): Promise<number> {
   const redis = new Redis(url);
   try {
-    const match = /^process_id:(\d+)/m.exec(await redis.info('server'));
-    return match === null ? undefined : Number(match[1]);
+    return Number(/^process_id:(\d+)/m.exec(await redis.info('server'))?.[1]);
   } finally {
     redis.disconnect();
   }
@@ -117,10 +112,8 @@ export function formatShares(shares: CpuShares): string {
 }
 
 function readAll(pids: Pids): Record<string, number> {
-  const seconds = Object.entries(pids).map(
-    ([name, pid]) => [name, (pid === undefined ? undefined : cpuSeconds(pid)) ?? NaN] as const,
-  );
+  const seconds = Object.entries(pids).map(([name, pid]) => [name, cpuSeconds(pid)] as const);
   // The parent process has started the engines, and this process everything else.
-  const others = (machineCpuSeconds() ?? NaN) - treeCpuSeconds(process.ppid);
+  const others = machineCpuSeconds() - treeCpuSeconds(process.ppid);
   return { ...Object.fromEntries(seconds), others };
 }

@@ -19,18 +19,9 @@ export interface Version {
   env: Readonly<Record<string, string>>;
 }
 
-/** Three workers of two versions, two APIs, and the proxy in front of them. */
-export interface Fleet {
-  url: string;
-  workers: readonly Member[];
-  apis: readonly Member[];
-  proxy: Member;
-  /** Makes the successors of all workers run today's version. */
-  upgrade: () => void;
-  stop: () => Promise<void>;
-}
+export type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
-export interface FleetOptions extends Servers {
+interface FleetOptions extends Servers {
   taskQueue: string;
   wires: Wires;
   /** Versions of the three workers until the upgrade to the last one's. */
@@ -46,7 +37,8 @@ export interface FleetOptions extends Servers {
 /** A worker hands over running replies within this time. */
 const WORKER_GRACE_MS = 60_000;
 
-export async function startFleet(options: FleetOptions): Promise<Fleet> {
+/** Starts three workers of two versions, two APIs, and the proxy in front of them. */
+export async function startFleet(options: FleetOptions) {
   const { wires, client, taskQueue, say } = options;
   const env = {
     ...toEnvironment(options, taskQueue),
@@ -112,6 +104,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     throw error;
   }
   const url = `http://127.0.0.1:${String(port)}`;
+  /** Makes the successors of all workers run today's version. */
   const upgrade = (): void => {
     versions = [today, today, today];
   };

@@ -7,35 +7,32 @@ import { startWire, type Wire } from '../soak/wire.js';
  */
 const ANNOUNCED = '127.0.0.2';
 
-/** The wires in front of all processes, by process name. */
-export interface Wires extends Announced {
-  /** Creates a wire for that process alone; returns its address. */
-  own: (name: string, address: string) => Promise<string>;
-  /** Cuts off a process for `ms`; traffic of that time arrives afterwards. */
-  isolate: (name: string, ms: number) => Promise<void>;
-  close: () => void;
-}
+export type Wires = ReturnType<typeof createWires>;
 
-export function createWires(): Wires {
+/** The wires in front of all processes, by process name. */
+export function createWires() {
   const wires = new Map<string, Wire[]>();
   const keep = (name: string, made: readonly Wire[]): void => {
     wires.set(name, [...(wires.get(name) ?? []), ...made]);
   };
   return {
     announced: ANNOUNCED,
-    reach: async (name, ports) => {
+    /** Makes `<announced>:<port>` lead to that process's ports. */
+    reach: async (name: string, ports: readonly number[]): Promise<void> => {
       keep(
         name,
         await Promise.all(ports.map((port) => startWire(port, { host: ANNOUNCED, port }))),
       );
     },
-    own: async (name, address) => {
+    /** Creates a wire for that process alone; returns its address. */
+    own: async (name: string, address: string): Promise<string> => {
       const [host = '', port] = address.split(':');
       const wire = await startWire({ host, port: Number(port) });
       keep(name, [wire]);
       return `127.0.0.1:${String(wire.port)}`;
     },
-    isolate: async (name, ms) => {
+    /** Cuts off a process for `ms`; traffic of that time arrives afterwards. */
+    isolate: async (name: string, ms: number): Promise<void> => {
       const own = wires.get(name) ?? [];
       for (const wire of own) wire.hold();
       await sleep(ms);
@@ -75,10 +72,4 @@ export interface Engines {
   close: () => Promise<void>;
 }
 
-/** The engines' announced address, and the function that makes it work. */
-interface Announced {
-  announced: string;
-  reach: (name: string, ports: readonly number[]) => Promise<void>;
-}
-
-export type StartEngines = (announced: Announced) => Promise<Engines>;
+export type StartEngines = (wires: Pick<Wires, 'announced' | 'reach'>) => Promise<Engines>;

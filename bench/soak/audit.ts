@@ -52,7 +52,7 @@ export function watchMemory(pids: Readonly<Record<string, number>>): () => strin
   const samples = new Map(Object.keys(pids).map((name) => [name, [] as number[]]));
   const timer = setInterval(() => {
     for (const [name, pid] of Object.entries(pids)) {
-      samples.get(name)?.push(residentMegabytes(pid) ?? NaN);
+      samples.get(name)?.push(residentMegabytes(pid));
     }
   }, SAMPLE_MS);
   return () => {

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { sleep } from '../clock.js';
 import type { Say } from '../command.js';
 import { startChild, type Child } from '../processes/child.js';
-import { createMember, faultsOf, oneOf, type Faults, type Member } from '../processes/member.js';
+import { createMember, faultsOf, oneOf, type Faults } from '../processes/member.js';
 import {
   freePort,
   startWorker,
@@ -10,24 +10,16 @@ import {
   untilReady,
   type Servers,
 } from '../processes/product.js';
-import { startWire, type Wire } from './wire.js';
+import { startWire } from './wire.js';
 
-/** Processes of a soak: per role a steady one, whose memory is watched, and a mortal one. */
-export interface Fleet {
-  /** Returns the server for the next request. */
-  pickUrl: () => string;
-  /** Process ids of the steady ones. */
-  steady: Readonly<Record<string, number>>;
-  mortal: { worker: Member; api: Member };
-  wires: { redis: Wire; temporal: Wire };
-  stop: () => Promise<void>;
-}
+type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
+/** Starts the processes of a soak: per role a steady one, whose memory is watched, and a mortal one. */
 export async function startFleet(
   { redisUrl, temporalAddress }: Servers,
   taskQueue: string,
   say: Say,
-): Promise<Fleet> {
+) {
   const wires = {
     redis: await startWire(Number(new URL(redisUrl).port)),
     temporal: await startWire(Number(temporalAddress.split(':')[1])),
@@ -56,11 +48,13 @@ export async function startFleet(
   for (const port of ports) await untilReady(port);
 
   return {
+    /** Returns the server for the next request. */
     pickUrl: () => oneOf(urls),
+    /** Process ids of the steady ones. */
     steady: { worker: steady.worker.pid, api: steady.api.pid },
     mortal,
     wires,
-    stop: async () => {
+    stop: async (): Promise<void> => {
       const all = [...Object.values(steady), ...Object.values(mortal)];
       await Promise.all(all.map((each) => each.stop()));
       for (const wire of Object.values(wires)) wire.close();

@@ -2,24 +2,18 @@ import type { FrontendSnapshot } from '../../protocol/replies.js';
 import { createDataLines } from '../client/raw-stream.js';
 import { sleep } from '../clock.js';
 
-/** A page that follows a turn over several connections. */
-export interface Reader {
-  /** Reads a response to its end; resolves to true if the turn ended with it, false if it was cut or is paused. */
-  read: (response: Response) => Promise<boolean>;
-  /** Words on the page; a replay starts over. */
-  words: () => string[];
-  /** Restarts the wait for the next word, because a person had to act. */
-  rest: () => void;
-}
-
 /** An undisturbed reply has much shorter pauses between words. */
 const DISTURBED_MS = 1_500;
 
+export type Reader = ReturnType<typeof createReader>;
+
 /**
+ * Creates a page that follows a turn over several connections.
+ *
  * @param onRecovery called with the ms until words came again
  * @param leaveAfterMs drops the first response after this time, as a page reload does
  */
-export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = Infinity): Reader {
+export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = Infinity) {
   let leaveAt: number | undefined;
   let text = '';
   let most = 0;
@@ -42,7 +36,8 @@ export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = In
   }
 
   return {
-    read: async (response) => {
+    /** Reads a response to its end; resolves to true if the turn ended with it, false if it was cut or is paused. */
+    read: async (response: Response): Promise<boolean> => {
       let isEnded = false;
       const takePiece = createDataLines((line) => {
         isEnded = take(line) || isEnded;
@@ -60,7 +55,9 @@ export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = In
       }
       return isEnded;
     },
+    /** Words on the page; a replay starts over. */
     words: () => toWords(text),
+    /** Restarts the wait for the next word, because a person had to act. */
     rest: () => {
       grownAt = undefined;
     },
@@ -75,22 +72,22 @@ interface ShownMessage {
 }
 export type Shown = FrontendSnapshot<Record<string, unknown>, ShownMessage>;
 
-/** Requests that are retried at another server while servers come and go. */
-export interface Requests {
-  /**
-   * Resolves to a response other than 5xx.
-   * @throws Error after a minute without one, or when the signal fires
-   */
-  send: (path: string, init?: RequestInit) => Promise<Response>;
-  snapshot: (sessionId: string) => Promise<Shown>;
-}
-
 const GIVE_UP_MS = 60_000;
 const AGAIN_MS = 250;
 const REPLY_MS = 20_000;
 
-/** @param pickUrl returns the server for the next request */
-export function createRequests(pickUrl: () => string): Requests {
+export type Requests = ReturnType<typeof createRequests>;
+
+/**
+ * Requests that are retried at another server while servers come and go.
+ *
+ * @param pickUrl returns the server for the next request
+ */
+export function createRequests(pickUrl: () => string) {
+  /**
+   * Resolves to a response other than 5xx.
+   * @throws Error after a minute without one, or when the signal fires
+   */
   async function send(path: string, init: RequestInit = {}): Promise<Response> {
     const giveUpAt = Date.now() + GIVE_UP_MS;
     for (;;) {
@@ -107,7 +104,7 @@ export function createRequests(pickUrl: () => string): Requests {
   }
   return {
     send,
-    snapshot: async (sessionId) => {
+    snapshot: async (sessionId: string): Promise<Shown> => {
       for (;;) {
         const signal = AbortSignal.timeout(REPLY_MS);
         const response = await send(`/chat/${sessionId}/snapshot`, { signal });

@@ -1,31 +1,23 @@
+import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-
-/** A connection to an engine that can be made to fail. */
-export interface Wire {
-  port: number;
-  /** Open connections stay open but pass no more bytes; new ones work. */
-  swallow: () => void;
-  /** Nothing passes, not even on new connections; traffic of that time arrives after `release`. */
-  hold: () => void;
-  release: () => void;
-  /** Breaks every connection. */
-  cut: () => void;
-  close: () => void;
-}
 
 interface Place {
   host: string;
   port: number;
 }
 
+export type Wire = Awaited<ReturnType<typeof startWire>>;
+
 /**
+ * Starts a connection to an engine that can be made to fail.
+ *
  * @param target port of the engine, with its host if that is another machine
  * @param at address to listen on; default: any port
  */
 export async function startWire(
   target: number | Place,
   at: Place = { host: '127.0.0.1', port: 0 },
-): Promise<Wire> {
+) {
   const { host, port } = typeof target === 'number' ? { host: '127.0.0.1', port: target } : target;
   const sockets = new Set<Socket>();
   let isHeld = false;
@@ -49,18 +41,19 @@ export async function startWire(
     join(client, engine);
     join(engine, client);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(at, resolve);
-  });
+  server.listen(at);
+  await once(server, 'listening');
+  /** Breaks every connection. */
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };
   return {
     port: (server.address() as AddressInfo).port,
+    /** Open connections stay open but pass no more bytes; new ones work. */
     swallow: () => {
       for (const socket of sockets) silent.add(socket);
     },
+    /** Nothing passes, not even on new connections; traffic of that time arrives after `release`. */
     hold: () => {
       isHeld = true;
       for (const socket of sockets) socket.pause();
