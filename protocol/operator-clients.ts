@@ -8,6 +8,25 @@ export const SUITED: Record<'stop' | 'retry' | 'resume', readonly RunStatus[]> =
   resume: ['interrupted', 'failed'],
 };
 
+/** Reads all matching runs with one of these statuses. One query per status skips the many completed runs. */
+export async function findRuns<Run extends { runId: string; status: RunStatus }>(
+  read: (query: Record<string, string | undefined>) => Promise<{ runs: Run[]; cursor?: string }>,
+  { status: wanted, ...filter }: Readonly<Record<string, string | undefined>>,
+  statuses: readonly RunStatus[],
+): Promise<Run[]> {
+  const found = new Map<string, Run>();
+  for (const status of statuses.filter((each) => (wanted ?? each) === each)) {
+    let cursor: string | undefined;
+    do {
+      const page = await read({ ...filter, status, limit: '100', cursor });
+      // A run may have another status by now than the list knows.
+      for (const run of page.runs) if (statuses.includes(run.status)) found.set(run.runId, run);
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+  }
+  return [...found.values()];
+}
+
 const AT_ONCE = 4;
 
 /** Refusal codes that mean that others were faster, or that the conversation was erased. */

@@ -6,7 +6,7 @@ import { AnswerForm } from './answer-form.js';
 import { pageFetch, readFirst, type Fetch, type PageConfig } from './api-client.js';
 import { ApprovalForm } from './approval-form.js';
 import { formatWhen } from './format-when.js';
-import { describeFault, LoadFault, useLoaded } from './load-fault.js';
+import { describeFault, LoadFault, useLoaded, useSending } from './load-fault.js';
 import { Modal } from './modal.js';
 import { HiddenNote } from './question-notes.js';
 import { answerCall, type AskedCall } from './session-controls.js';
@@ -21,28 +21,19 @@ interface Props {
 /** Lists the open questions of all conversations; people answer them here. */
 export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
   const [pages, setPages] = useState(1);
-  const [sending, setSending] = useState(false);
-  /** Reason why an answer was refused. */
-  const [refused, setRefused] = useState<string>();
+  const { busy, error: refused, send } = useSending();
   const read = useCallback(() => loadWaiting(pages), [pages]);
   const { found: waiting, fault: unread, load } = useLoaded(read, 'The inbox');
 
-  const answer = async (sessionId: string, call: AskedCall, body: AnswerBody): Promise<void> => {
-    setRefused(undefined);
-    setSending(true);
-    try {
-      // The run continues without a page that shows it.
-      await answerCall(pageFetch, sessionId, call, body);
-    } catch (error) {
-      setRefused(describeFault(error, 'The answer was not taken: the server'));
-    }
-    await load();
-    setSending(false);
-  };
+  // The run continues without a page that shows it.
+  const answer = (sessionId: string, call: AskedCall, body: AnswerBody): void =>
+    void send(answerCall(pageFetch, sessionId, call, body).finally(load));
 
   return (
     <Modal className="inbox" title="What waits for you" hasClose onClose={onClose}>
-      {refused !== undefined && <LoadFault text={refused} />}
+      {refused && (
+        <LoadFault text={describeFault(refused, 'The answer was not taken: the server')} />
+      )}
       {unread !== undefined && <LoadFault text={unread} onAgain={() => void load()} />}
       {waiting === undefined && unread === undefined && <p role="status">Loading…</p>}
       {waiting?.sessions.length === 0 && <p data-testid="inbox-empty">Nothing does.</p>}
@@ -70,8 +61,8 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
               <InboxQuestion
                 key={`${question.approvalId} ${question.inputHash}`}
                 question={question}
-                disabled={sending}
-                onAnswer={(body) => void answer(sessionId, question, body)}
+                disabled={busy}
+                onAnswer={(body) => answer(sessionId, question, body)}
               />
             ))}
           </li>

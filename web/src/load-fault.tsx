@@ -67,6 +67,27 @@ export function useLoaded<T>(
   return { found, fault, load: () => load() };
 }
 
+/** Tracks a request: `busy` while it is in flight, then the error if it failed. */
+export function useSending(): {
+  busy: boolean;
+  error: Error | undefined;
+  send: (sent: Promise<unknown>) => Promise<void>;
+} {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error>();
+  const send = async (sent: Promise<unknown>): Promise<void> => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await sent;
+    } catch (fault) {
+      setError(fault instanceof Error ? fault : new Error(String(fault)));
+    }
+    setBusy(false);
+  };
+  return { busy, error, send };
+}
+
 /**
  * Describes a failed request for people.
  * @param what subject of the sentence, such as "The list"

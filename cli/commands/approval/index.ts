@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { SUITED } from '../../../protocol/operator-clients.js';
 import { parseApprovalId } from '../../../protocol/ids.js';
 import type { AnswerReply, ExtendReply } from '../../../protocol/replies.js';
 import type { ShownCall } from '../../../protocol/shown-call.js';
@@ -18,7 +17,7 @@ import {
   type Work,
   type ApiCommand,
 } from '../api-command.js';
-import { addRunFilter, findRuns, isEmpty, toRunQuery, type RunFilter } from '../run/run-list.js';
+import { addRunFilter, findSuited, isEmpty, toRunQuery, type RunFilter } from '../run/run-list.js';
 import {
   ASKED,
   callPath,
@@ -159,7 +158,7 @@ async function decideMany(work: Work<DecideOptions>, act: 'approve' | 'deny'): P
   // Undefined means all runs.
   const runs = isEmpty(options)
     ? undefined
-    : (await findRuns(api, toRunQuery(options, cli.now()), SUITED.stop)).map(({ runId }) => runId);
+    : (await findSuited(api, toRunQuery(options, cli.now()), 'stop')).map(({ runId }) => runId);
   const found = [];
   let notYours = 0;
   for await (const asked of readWaiting(api)) {

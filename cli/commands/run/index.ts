@@ -1,5 +1,4 @@
 import { Option } from 'commander';
-import { SUITED } from '../../../protocol/operator-clients.js';
 import type {
   OperatorEvents,
   OperatorForkReply,
@@ -25,7 +24,7 @@ import {
 import { followRun, restOf, toStepLines, watchStates } from './follow.js';
 import {
   addRunFilter,
-  findRuns,
+  findSuited,
   isEmpty,
   readRuns,
   runPath,
@@ -107,7 +106,11 @@ export function addRunCommands(program: ApiCommand): void {
     .act(async (work: Work<ListOptions & RunFilter>) => {
       const { options, api, output } = work;
       const query = toRunQuery(options, cli.now());
-      await output.list(RUNS, readRuns(api, query, options.limit, noteMore(work)));
+      const read = async (page: object) => {
+        const { runs: items, cursor } = await readRuns(api, { ...query, ...page });
+        return { items, cursor };
+      };
+      await output.list(RUNS, readPages(read, options.limit, noteMore(work)));
     });
   addRunFilter(noun.command('count').description('Count runs.'))
     .addOption(
@@ -247,7 +250,7 @@ function addActCommand(
         body: { reason, mode },
       });
       if (ids.length === 0) {
-        const found = await findRuns(api, toRunQuery(options, cli.now()), SUITED[act]);
+        const found = await findSuited(api, toRunQuery(options, cli.now()), act);
         await actOnFound(work, {
           act,
           kind: RUNS,

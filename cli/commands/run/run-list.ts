@@ -1,8 +1,8 @@
 import { Option, type Command } from 'commander';
 import type { OperatorRun, OperatorRuns } from '../../../protocol/operator.js';
+import { findRuns, SUITED } from '../../../protocol/operator-clients.js';
 import { RUN_STATUSES, type RunStatus } from '../../../protocol/run.js';
 import type { ApiClient } from '../../api/client.js';
-import { readPages } from '../../api/pages.js';
 import type { Kind } from '../../output/output.js';
 import { parseSince, parseText } from '../../parse-values.js';
 
@@ -33,39 +33,20 @@ export function toRunQuery({ query, status, agent, since }: RunFilter, now: numb
   return { query, status, agent, since: since?.(now) };
 }
 
-/** Reads the matching runs, newest first. @param most undefined for all */
 export function readRuns(
   api: ApiClient,
-  query: RunQuery,
-  most: number | undefined,
-  onMore?: () => void,
-): AsyncGenerator<OperatorRun, void> {
-  return readPages(
-    async (page) => {
-      const { runs, cursor } = await api.get<OperatorRuns>('/api/operator/runs', {
-        query: { ...query, ...page },
-      });
-      return { items: runs, cursor };
-    },
-    most,
-    onMore,
-  );
+  query: Record<string, string | number | undefined>,
+): Promise<OperatorRuns> {
+  return api.get('/api/operator/runs', { query });
 }
 
-/** Reads all matching runs with one of these statuses. One query per status skips the many completed runs. */
-export async function findRuns(
+/** Reads all matching runs in which the act makes sense. */
+export function findSuited(
   api: ApiClient,
-  { status: wanted, ...query }: RunQuery,
-  statuses: readonly RunStatus[],
+  query: RunQuery,
+  act: keyof typeof SUITED,
 ): Promise<OperatorRun[]> {
-  const found = new Map<string, OperatorRun>();
-  for (const status of statuses) {
-    if (wanted !== undefined && wanted !== status) continue;
-    for await (const run of readRuns(api, { ...query, status }, undefined)) {
-      if (statuses.includes(run.status)) found.set(run.runId, run);
-    }
-  }
-  return [...found.values()];
+  return findRuns((page) => readRuns(api, page), query, SUITED[act]);
 }
 
 export function runPath(runId: string, act = ''): string {

@@ -1,6 +1,7 @@
 import { useState, type ReactElement, type ReactNode } from 'react';
+import { useSending } from '../load-fault.js';
 import { Modal } from '../modal.js';
-import { ProblemNote, useSending } from './problem-note.js';
+import { ProblemNote } from './problem-note.js';
 
 interface Props {
   title: string;

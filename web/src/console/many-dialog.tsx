@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactElement } from 'react';
 import { randomId } from '../../../protocol/ids.js';
-import { actOnEach, isNothingToDo, SUITED } from '../../../protocol/operator-clients.js';
+import { actOnEach, findRuns, isNothingToDo, SUITED } from '../../../protocol/operator-clients.js';
 import type { OperatorRuns } from '../../../protocol/operator.js';
 import type { RunStatus } from '../../../protocol/run.js';
 import { toWords } from '../../../protocol/shown-call.js';
@@ -62,7 +62,6 @@ const PROBLEM_WORDS: Record<string, string> = {
 
 /** Targets and problems shown, each. */
 const SHOWN = 20;
-const PAGE = 100;
 /** Waits after refusals that pass: of a rate limit, and while the same request is still carried out. */
 const WAIT_MS: Record<string, number> = { too_many_requests: 5_000, idempotency_conflict: 1_000 };
 
@@ -96,7 +95,7 @@ export function ManyDialog({ act, of, onClose }: Props): ReactElement {
     queryFn: ({ signal }) =>
       'targets' in asked
         ? asked.targets.filter(({ status }) => isSuited(act, status))
-        : findRuns(act, asked.filter, signal),
+        : findTargets(act, asked.filter, signal),
     refetchOnWindowFocus: false,
     placeholderData: undefined,
     gcTime: 0,
@@ -223,26 +222,15 @@ function ManyProgress({ confirmed, onClose }: ProgressProps): ReactElement {
   );
 }
 
-async function findRuns(
+async function findTargets(
   act: ManyAct,
   filter: Record<string, string>,
   signal: AbortSignal,
 ): Promise<Target[]> {
-  const found = new Map<string, Target>();
-  // One query per status: most runs completed and would only be filtered out here.
-  const statuses = statusesOf(act).filter((each) => (filter.status ?? each) === each);
-  for (const status of statuses) {
-    let cursor: string | undefined;
-    do {
-      const query = { ...filter, status, limit: PAGE, cursor };
-      const page = await read<OperatorRuns>('/operator/runs', { query, signal });
-      for (const run of page.runs) {
-        if (run.subAgent !== true && isSuited(act, run.status)) found.set(run.runId, run);
-      }
-      ({ cursor } = page);
-    } while (cursor !== undefined);
-  }
-  return [...found.values()];
+  const readPage = (query: Record<string, string | undefined>) =>
+    read<OperatorRuns>('/operator/runs', { query, signal });
+  const found = await findRuns(readPage, filter, statusesOf(act));
+  return found.filter(({ subAgent }) => subAgent !== true);
 }
 
 function statusesOf(act: ManyAct): readonly RunStatus[] {

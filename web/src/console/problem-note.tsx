@@ -1,4 +1,4 @@
-import { useState, type ReactElement } from 'react';
+import type { ReactElement } from 'react';
 import { Refusal } from '../api-client.js';
 
 interface Props {
@@ -15,27 +15,6 @@ export function ProblemNote({ error, what }: Props): ReactElement | null {
       {describeProblem(error, what)}
     </p>
   );
-}
-
-/** Tracks a request: `busy` while it is in flight, then the error if it failed. */
-export function useSending(): {
-  busy: boolean;
-  error: Error | undefined;
-  send: (sent: Promise<unknown>) => Promise<void>;
-} {
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<Error>();
-  const send = async (sent: Promise<unknown>): Promise<void> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await sent;
-    } catch (fault) {
-      setError(fault instanceof Error ? fault : new Error(String(fault)));
-    }
-    setBusy(false);
-  };
-  return { busy, error, send };
 }
 
 /** Pure. */

@@ -10,8 +10,9 @@ import { ApprovalForm, type Decision } from '../approval-form.js';
 import { FieldList } from '../field-list.js';
 import { ResultForm, schemaOfResult, shownOfQuestion } from '../form/result-form.js';
 import { formatWhen } from '../format-when.js';
+import { useSending } from '../load-fault.js';
 import { read, runPath } from './console-api.js';
-import { ProblemNote, useSending } from './problem-note.js';
+import { ProblemNote } from './problem-note.js';
 
 const MORE_MS = 60 * 60_000;
 

@@ -1,4 +1,5 @@
-import { Component, useId, useState, type ReactElement, type ReactNode } from 'react';
+import { useId, useState, type ReactElement } from 'react';
+import { Boundary } from '../boundary.js';
 import { FormInput } from './form-input.js';
 import { isObject, ownValue } from '../objects.js';
 import { escapeHidden, startValue, type Shape } from './shape.js';
@@ -26,15 +27,16 @@ export function SchemaForm({
   ...props
 }: Omit<FieldProps, 'path' | 'label' | 'required'>): ReactElement {
   const common = { path: '', label: 'Value', required: true, ...props };
+  const json = JSON.stringify(props.value, null, 2) as string | undefined;
   return (
     <div className="input-form">
-      <FormBoundary value={props.value}>
+      <Boundary fallback={<pre data-testid="plain-input">{escapeHidden(json ?? '')}</pre>}>
         {shape.kind === 'group' ? (
           <GroupFields {...common} shape={shape} />
         ) : (
           <Field {...common} shape={shape} />
         )}
-      </FormBoundary>
+      </Boundary>
     </div>
   );
 }
@@ -144,26 +146,6 @@ function ListItems(props: PropsOf<'list'>): ReactElement {
       </button>
     </>
   );
-}
-
-interface FormBoundaryProps {
-  value: unknown;
-  children: ReactNode;
-}
-
-/** Falls back to JSON if the form cannot be rendered, so that one question does not break the page. */
-class FormBoundary extends Component<FormBoundaryProps, { failed: boolean }> {
-  override state = { failed: false };
-
-  static getDerivedStateFromError(): { failed: boolean } {
-    return { failed: true };
-  }
-
-  override render(): ReactNode {
-    if (!this.state.failed) return this.props.children;
-    const json = JSON.stringify(this.props.value, null, 2) as string | undefined;
-    return <pre data-testid="plain-input">{escapeHidden(json ?? '')}</pre>;
-  }
 }
 
 export interface EditedInput {
