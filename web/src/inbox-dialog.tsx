@@ -26,8 +26,13 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
   const { found: waiting, fault: unread, load } = useLoaded(read, 'The inbox');
 
   // The run continues without a page that shows it.
-  const answer = (sessionId: string, call: AskedCall, body: AnswerBody): void =>
-    void send(answerCall(pageFetch, sessionId, call, body).finally(load));
+  const answer = async (sessionId: string, call: AskedCall, body: AnswerBody): Promise<void> => {
+    try {
+      await answerCall(pageFetch, sessionId, call, body);
+    } finally {
+      await load();
+    }
+  };
 
   return (
     <Modal className="inbox" title="What waits for you" hasClose onClose={onClose}>
@@ -62,7 +67,7 @@ export function InboxDialog({ cards, onClose, onOpen }: Props): ReactElement {
                 key={`${question.approvalId} ${question.inputHash}`}
                 question={question}
                 disabled={busy}
-                onAnswer={(body) => answer(sessionId, question, body)}
+                onAnswer={(body) => void send(answer(sessionId, question, body))}
               />
             ))}
           </li>

@@ -24,7 +24,7 @@ export function Call({ part, decide }: { part: DynamicToolUIPart; decide: Decide
   return (
     <>
       <Tool>
-        <ToolHeader state={state} toolName={part.toolName} type="dynamic-tool" />
+        <ToolHeader state={state} toolName={part.toolName} />
         <ToolContent>
           <ToolInput input={part.input} />
           <ToolOutput errorText={part.errorText} output={part.output} />

@@ -1,170 +1,66 @@
-// From AI Elements (https://github.com/vercel/ai-elements), Copyright 2023 Vercel, Inc., Apache-2.0.
+// From AI Elements (https://github.com/vercel/ai-elements), Copyright 2023 Vercel, Inc., Apache-2.0. Changed: parts that this
+// page does not use are left out.
 "use client";
 
 import { Alert, AlertDescription } from "@/components/ui/alert";
 import { Button } from "@/components/ui/button";
 import { cn } from "@/lib/utils";
-import type { ToolUIPart } from "ai";
+import type { DynamicToolUIPart } from "ai";
 import type { ComponentProps, ReactNode } from "react";
-import { createContext, useContext, useMemo } from "react";
+import { createContext, useContext } from "react";
 
-type ToolUIPartApproval =
-  | {
-      id: string;
-      approved?: never;
-      reason?: never;
-    }
-  | {
-      id: string;
-      approved: boolean;
-      reason?: string;
-    }
-  | {
-      id: string;
-      approved: true;
-      reason?: string;
-    }
-  | {
-      id: string;
-      approved: false;
-      reason?: string;
-    }
-  | undefined;
+type Confirmed = Pick<DynamicToolUIPart, "approval" | "state">;
 
-interface ConfirmationContextValue {
-  approval: ToolUIPartApproval;
-  state: ToolUIPart["state"];
-}
-
-const ConfirmationContext = createContext<ConfirmationContextValue | null>(
-  null
-);
-
-const useConfirmation = () => {
-  const context = useContext(ConfirmationContext);
-
-  if (!context) {
-    throw new Error("Confirmation components must be used within Confirmation");
-  }
-
-  return context;
-};
-
-export type ConfirmationProps = ComponentProps<typeof Alert> & {
-  approval?: ToolUIPartApproval;
-  state: ToolUIPart["state"];
-};
+const ConfirmationContext = createContext<Confirmed>({
+  approval: undefined,
+  state: "input-available",
+});
 
 export const Confirmation = ({
   className,
   approval,
   state,
   ...props
-}: ConfirmationProps) => {
-  const contextValue = useMemo(() => ({ approval, state }), [approval, state]);
-
+}: ComponentProps<"div"> & Confirmed) => {
   if (!approval || state === "input-streaming" || state === "input-available") {
     return null;
   }
 
   return (
-    <ConfirmationContext.Provider value={contextValue}>
+    <ConfirmationContext.Provider value={{ approval, state }}>
       <Alert className={cn("flex flex-col gap-2", className)} {...props} />
     </ConfirmationContext.Provider>
   );
 };
 
-export type ConfirmationTitleProps = ComponentProps<typeof AlertDescription>;
-
-export const ConfirmationTitle = ({
-  className,
-  ...props
-}: ConfirmationTitleProps) => (
-  <AlertDescription className={cn("inline", className)} {...props} />
+export const ConfirmationTitle = (props: ComponentProps<"div">) => (
+  <AlertDescription className="inline" {...props} />
 );
 
-export interface ConfirmationRequestProps {
-  children?: ReactNode;
-}
+type Children = { children?: ReactNode };
 
-export const ConfirmationRequest = ({ children }: ConfirmationRequestProps) => {
-  const { state } = useConfirmation();
+const isAsked = ({ state }: Confirmed) => state === "approval-requested";
 
-  // Only show when approval is requested
-  if (state !== "approval-requested") {
-    return null;
-  }
+const isAnswered = ({ approval, state }: Confirmed, approved: boolean) =>
+  approval?.approved === approved &&
+  (state === "approval-responded" ||
+    state === "output-denied" ||
+    state === "output-available");
 
-  return children;
-};
+export const ConfirmationRequest = ({ children }: Children) =>
+  isAsked(useContext(ConfirmationContext)) && children;
 
-export interface ConfirmationAcceptedProps {
-  children?: ReactNode;
-}
+export const ConfirmationAccepted = ({ children }: Children) =>
+  isAnswered(useContext(ConfirmationContext), true) && children;
 
-export const ConfirmationAccepted = ({
-  children,
-}: ConfirmationAcceptedProps) => {
-  const { approval, state } = useConfirmation();
+export const ConfirmationRejected = ({ children }: Children) =>
+  isAnswered(useContext(ConfirmationContext), false) && children;
 
-  // Only show when approved and in response states
-  if (
-    !approval?.approved ||
-    (state !== "approval-responded" &&
-      state !== "output-denied" &&
-      state !== "output-available")
-  ) {
-    return null;
-  }
-
-  return children;
-};
-
-export interface ConfirmationRejectedProps {
-  children?: ReactNode;
-}
-
-export const ConfirmationRejected = ({
-  children,
-}: ConfirmationRejectedProps) => {
-  const { approval, state } = useConfirmation();
-
-  // Only show when rejected and in response states
-  if (
-    approval?.approved !== false ||
-    (state !== "approval-responded" &&
-      state !== "output-denied" &&
-      state !== "output-available")
-  ) {
-    return null;
-  }
-
-  return children;
-};
-
-export type ConfirmationActionsProps = ComponentProps<"div">;
-
-export const ConfirmationActions = ({
-  className,
-  ...props
-}: ConfirmationActionsProps) => {
-  const { state } = useConfirmation();
-
-  // Only show when approval is requested
-  if (state !== "approval-requested") {
-    return null;
-  }
-
-  return (
-    <div
-      className={cn("flex items-center justify-end gap-2 self-end", className)}
-      {...props}
-    />
+export const ConfirmationActions = (props: ComponentProps<"div">) =>
+  isAsked(useContext(ConfirmationContext)) && (
+    <div className="flex items-center justify-end gap-2 self-end" {...props} />
   );
-};
 
-export type ConfirmationActionProps = ComponentProps<typeof Button>;
-
-export const ConfirmationAction = (props: ConfirmationActionProps) => (
+export const ConfirmationAction = (props: ComponentProps<typeof Button>) => (
   <Button className="h-8 px-3 text-sm" type="button" {...props} />
 );

@@ -3,17 +3,13 @@
 "use client";
 
 import { Button } from "@/components/ui/button";
-import { cn } from "@/lib/utils";
 import { ArrowDownIcon } from "lucide-react";
 import type { ComponentProps } from "react";
-import { useCallback } from "react";
 import { StickToBottom, useStickToBottomContext } from "use-stick-to-bottom";
 
-export type ConversationProps = ComponentProps<typeof StickToBottom>;
-
-export const Conversation = ({ className, ...props }: ConversationProps) => (
+export const Conversation = (props: ComponentProps<typeof StickToBottom>) => (
   <StickToBottom
-    className={cn("relative flex-1 overflow-y-hidden", className)}
+    className="relative flex-1 overflow-y-hidden"
     initial="smooth"
     resize="smooth"
     role="log"
@@ -21,41 +17,20 @@ export const Conversation = ({ className, ...props }: ConversationProps) => (
   />
 );
 
-export type ConversationContentProps = ComponentProps<
-  typeof StickToBottom.Content
->;
+export const ConversationContent = (
+  props: ComponentProps<typeof StickToBottom.Content>
+) => <StickToBottom.Content className="flex flex-col gap-8 p-4" {...props} />;
 
-export const ConversationContent = ({
-  className,
-  ...props
-}: ConversationContentProps) => (
-  <StickToBottom.Content
-    className={cn("flex flex-col gap-8 p-4", className)}
-    {...props}
-  />
-);
-
-export type ConversationScrollButtonProps = ComponentProps<typeof Button>;
-
-export const ConversationScrollButton = ({
-  className,
-  ...props
-}: ConversationScrollButtonProps) => {
+export const ConversationScrollButton = (
+  props: ComponentProps<typeof Button>
+) => {
   const { isAtBottom, scrollToBottom } = useStickToBottomContext();
-
-  const handleScrollToBottom = useCallback(() => {
-    scrollToBottom();
-  }, [scrollToBottom]);
 
   return (
     !isAtBottom && (
       <Button
-        className={cn(
-          "absolute bottom-4 left-[50%] translate-x-[-50%] rounded-full dark:bg-background dark:hover:bg-muted",
-          className
-        )}
-        onClick={handleScrollToBottom}
-        size="icon"
+        className="absolute bottom-4 left-[50%] size-9 translate-x-[-50%] rounded-full p-0 has-[>svg]:px-0 dark:bg-background dark:hover:bg-muted"
+        onClick={() => void scrollToBottom()}
         type="button"
         variant="outline"
         {...props}
