@@ -7,13 +7,14 @@ import { readRecordedTurns, WITHDRAWN } from './recorded/recorded-turns.js';
 import { reloadEverywhere } from './recorded/reload-everywhere.js';
 
 const libraries = await Promise.all(
-  clients.map(async ({ ai, entry }) => {
+  clients.map(async ({ entry }) => {
     const { ai: library } = (await import(pathToFileURL(entry).href)) as { ai: ChatLibrary };
-    return { ai, library };
+    const known = await library.uiMessageChunkSchema().validate?.({ type: 'reset-step' });
+    return { library, knowsResets: known?.success === true };
   }),
 );
-const readers: PageOptions[] = libraries.flatMap(({ ai, library }) =>
-  ai.startsWith('7.') ? [{ library }, { library, profile: 'v7' as const }] : [{ library }],
+const readers: PageOptions[] = libraries.flatMap(({ library, knowsResets }) =>
+  knowsResets ? [{ library }, { library, profile: 'v7' as const }] : [{ library }],
 );
 
 /** Each turn meets each client, at so many moments; with all versions, at every moment. */
