@@ -79,7 +79,6 @@ export function createSweepSession(
     let isAtWork = first.isAtWork;
     for (const { children } of looks.values()) {
       for (const child of children) {
-        if (looks.has(child)) continue;
         // Runs beyond the limit may be at work.
         if (looks.size >= MOST_OF_TREE) return { looks, state: first.state };
         budget.looks -= 1;

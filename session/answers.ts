@@ -179,8 +179,7 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   const refusal = refusalOf(session, input, call, isLate);
   if (refusal !== undefined) return refusal;
   // Another person has changed the input since it was shown.
-  if (isPersons && !isLate && (call.edits ?? 0) !== (input.shownEdit ?? 0))
-    return { kind: 'not_pending' };
+  if (isPersons && (call.edits ?? 0) !== (input.shownEdit ?? 0)) return { kind: 'not_pending' };
   if (input.edit !== undefined) {
     session.content.set(ofCall('edit', id), input.edit);
     call.edits = (call.edits ?? 0) + 1;
@@ -226,7 +225,6 @@ function goOn(
       if (paused) continueAlone(session, now);
       else restIfWaiting(session, now);
     }
-    noteDeadline(conversation);
     return resumed;
   }
   if (source === 'tool' || source === 'child') {

@@ -36,7 +36,7 @@ export function openCalls(session: Session, calls: readonly StoredCall[]): void 
       ...(rest.idempotent === true && { isIdempotent: true }),
       ...(rest.guarded === true && { isGuarded: true }),
       ...(rest.deadlineMs !== undefined && { waitMs: rest.deadlineMs }),
-      ...(!isServers && row === undefined && { since: session.tree.now }),
+      ...(!isServers && { since: session.tree.now }),
       ...(automatic !== undefined && { isAutomatic: true }),
       ...(child !== undefined && { child }),
     };

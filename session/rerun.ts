@@ -60,7 +60,7 @@ export function resumeRun(
   // The unfinished step is repeated under the same number, so its entries are removed.
   if (run.claimed > step) {
     const writer = `m${String(run.claimed)}`;
-    const first = Math.max(run.openSequence ?? 0, run.sequence);
+    const first = run.openSequence ?? run.sequence;
     log.remove(log.after(first, Infinity).filter(([, by]) => by === writer));
   }
   recountControls(session);
@@ -190,7 +190,6 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   session.runs.set(`rewind ${run.id}`, JSON.stringify({ n: run.n, row: target.turn.row, mode }));
   restoreState(session, target);
   dropRows(session, target.rows);
-  for (let at = target.checkpoints; at < record.checkpoints; at += 1) session.checkpoints.unset(at);
   record.checkpoints = target.checkpoints;
   const last = checkpointAt(session, target.checkpoints - 1);
   if (last === undefined) delete record.checkpoint;

@@ -1,6 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { createCollectorLines } from '../../config/collector-lines.js';
-import { closeOnSignal, endWithParent, withoutSecrets } from '../../config/startup.js';
+import {
+  closeOnSignal,
+  endWithParent,
+  isLoopback,
+  untilReachable,
+  withoutSecrets,
+} from '../../config/startup.js';
 import { until } from '../support/until.js';
 
 describe('an address that is shown', () => {
@@ -11,6 +17,21 @@ describe('an address that is shown', () => {
     expect(withoutSecrets('redis-cluster://me:s@cret@a:1,b:2')).toBe('redis-cluster://a:1,b:2');
     expect(withoutSecrets('redis-sentinel://a:1,b:2/main')).toBe('redis-sentinel://a:1,b:2/main');
   });
+});
+
+it('only an address of this machine is a loopback address', () => {
+  const hosts = ['127.0.0.1', '127.1.2.3', '::1', 'localhost', '127host', '0.0.0.0'];
+  expect(hosts.map(isLoopback)).toEqual([true, true, true, true, false, false]);
+});
+
+it('a server that does not answer is named, with the reason if that is found out', async () => {
+  const away = () => Promise.reject(new Error('refused'));
+  const reached = untilReachable('Redis at a:1', away, undefined, 10);
+  await expect(reached).rejects.toThrow('Redis at a:1 cannot be reached.');
+  const explain = (withinMs: number) =>
+    Promise.resolve(`It wants a password (${String(withinMs)})`);
+  const explained = untilReachable('Redis at a:1', away, explain, 10);
+  await expect(explained).rejects.toThrow('It wants a password (5)');
 });
 
 describe('a process that is told to end', () => {
@@ -46,6 +67,13 @@ describe('a process that is told to end', () => {
     expect(codes).toEqual([1]);
   });
 
+  it('ends at once if something fails while it closes', () => {
+    const { proc, codes } = open(() => new Promise(() => undefined), 5_000);
+    proc.emit('SIGTERM');
+    proc.emit('uncaughtException', new Error('odd'));
+    expect(codes).toEqual([1]);
+  });
+
   it('twice, ends at once, unless one request has come twice', () => {
     jest.useFakeTimers();
     let closes = 0;
@@ -63,8 +91,11 @@ describe('a process that is told to end', () => {
 it('a process asks itself to end when its parent is gone', () => {
   const signals: unknown[] = [];
   const kill = (pid: number, signal: string) => signals.push([pid, signal]);
-  const proc = Object.assign(new EventEmitter(), { pid: 7, kill, send: () => true });
+  let isKeptAlive = true;
+  const channel = { unref: () => (isKeptAlive = false) };
+  const proc = Object.assign(new EventEmitter(), { pid: 7, kill, channel, send: () => true });
   endWithParent(proc as never);
+  expect(isKeptAlive).toBe(false);
   proc.emit('disconnect');
   expect(signals).toEqual([[7, 'SIGTERM']]);
 });

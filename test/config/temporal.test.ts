@@ -72,6 +72,12 @@ describe('readTemporal', () => {
     });
     if (process.platform === 'linux') {
       expect(readTemporal(home).connection).toMatchObject({ apiKey: 'secret' });
+      const named = {
+        ...home,
+        TEMPORAL_ADDRESS: 'other.example:7233',
+        TEMPORAL_PROFILE: 'default',
+      };
+      expect(readTemporal(named).connection).toMatchObject({ apiKey: 'secret' });
     }
   });
 
@@ -91,6 +97,7 @@ describe('readTemporal', () => {
     ['an unknown profile', { TEMPORAL_PROFILE: 'nowhere' }, 'nowhere'],
     ['a file that does not exist', { TEMPORAL_CONFIG_FILE: '/no/file.toml' }, 'file.toml'],
     ['a certificate without its key', { TEMPORAL_TLS_CLIENT_CERT_DATA: 'c' }, 'needs its key'],
+    ['a key without its certificate', { TEMPORAL_TLS_CLIENT_KEY_DATA: 'k' }, 'its certificate'],
     [
       'a certificate that cannot be read',
       { TEMPORAL_TLS_CLIENT_CERT_PATH: '/no/c.pem', TEMPORAL_TLS_CLIENT_KEY_DATA: 'k' },

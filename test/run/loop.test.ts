@@ -92,7 +92,7 @@ const LISTS = { machine: ['s'], children: ['d'], people: ['a', 'c'], calls: CALL
 
 describe('the loop of a run', () => {
   it('begins what the record says, all at once, and each piece of work once', async () => {
-    const { begun, reply, running, view, loop } = createStage();
+    const { begun, reply, hint, running, view, loop } = createStage();
     expect(begun).toEqual(['model 1']);
     await reply('model 1', open(5, LISTS));
     expect(begun).toEqual(['model 1', 'd', 's']);
@@ -100,8 +100,11 @@ describe('the loop of a run', () => {
     // The record names the call again, but it is in progress or has just ended.
     await reply('s', open(5, LISTS));
     expect(begun).toHaveLength(3);
+    await hint();
+    await reply('look', open(5, LISTS));
+    expect(begun.slice(3)).toEqual(['look']);
     await reply('d', at(8, { do: 'model', step: 2 }));
-    expect(begun.slice(3)).toEqual(['model 2']);
+    expect(begun.slice(4)).toEqual(['model 2']);
     await reply('model 2', done(9));
     expect((await running).next).toMatchObject({ status: 'completed' });
     expect(loop.known()).toEqual({ version: 9, sequence: 9 });
@@ -202,10 +205,12 @@ describe('the loop of a run', () => {
     expect(begun).toEqual(['model 1']);
     const other: Next = { do: 'open', step: 2, machine: ['a'] };
     const unknown = open(9, { machine: ['a', 'x'] });
-    const hints = [undefined, null, {}, { at: at(9, other) }, { at: done(9) }, { at: unknown }];
-    for (const given of hints) {
+    const none = open(9, { machine: [] });
+    const given = [at(9, other), done(9), unknown, none].map((said) => ({ at: said }));
+    const hints = [undefined, null, {}, ...given];
+    for (const each of hints) {
       const asked = begun.length;
-      await hint(given);
+      await hint(each);
       expect(begun.slice(asked)).toEqual(['look']);
       await reply('look', open(5, { people: ['a'], calls: CALLS }));
     }
@@ -310,13 +315,16 @@ describe('the loop of a run', () => {
     expect(begun.slice(1)).toEqual([...ids, 'look']);
   });
 
-  it('approved calls do not wait for others that last', async () => {
+  it('approved calls do not wait for others that last, and nothing waits for sub-agents', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => `t${String(n)}`);
-    const calls = [...ids.map((id) => ref(id, 'server')), ref('a', 'approval')];
+    const calls = [...ids.map((id) => ref(id, 'server')), ...CALLS];
     const { begun, reply, hint } = createStage();
-    await reply('model 1', open(5, { machine: ids, people: ['a'], calls }));
+    await reply('model 1', open(5, { machine: ids, children: ['d'], people: ['a'], calls }));
     await hint({ at: open(6, { machine: ['a'] }) });
-    expect(begun.slice(1)).toEqual([...ids.slice(0, 10), 'a']);
+    expect(begun.slice(1)).toEqual(['d', ...ids.slice(0, 10), 'a']);
+    // The calls that had no place yet stay known.
+    await reply('t0', open(7, { isPartial: true }));
+    expect(begun.slice(-1)).toEqual(['t10']);
   });
 
   it('keeps the lists that a partial reply leaves out, and looks if nothing is at work', async () => {
@@ -327,6 +335,10 @@ describe('the loop of a run', () => {
     expect(view()).toMatchObject({ working: [{ toolCallId: 't' }], people: [{ toolCallId: 'a' }] });
     await reply('t', open(7, { isPartial: true }));
     expect(begun.slice(1)).toEqual(['s', 't', 'look']);
+    const later = createStage();
+    await later.reply('model 1', open(5, { machine: ['s', 't'], calls }));
+    await later.reply('s', at(6, { do: 'open', step: 2, isPartial: true }));
+    expect(later.begun.slice(1)).toEqual(['s', 't', 'look']);
   });
 
   it('looks once for a call that it does not know, and begins it if the look names it', async () => {
@@ -345,24 +357,27 @@ describe('the loop of a run', () => {
     void running.then(() => (isOver = true));
     await reply('model 1', at(5, { do: 'model', step: 2 }));
     await hint();
-    await reply('look', done(9));
+    await reply('look', at(9, { do: 'done', step: 0, status: 'superseded' }));
     expect(isOver).toBe(false);
     await hint({ ended: true });
     await settled();
     expect(isOver).toBe(true);
+    // The record has the steps of the run that replaced this one.
+    expect((await running).next.step).toBe(1);
   });
 
   it('fails with what a host throws once no other work is in progress, and waits for no sub-agent', async () => {
     const { reply, running, fail, begun } = createStage();
     let failed: unknown;
     running.catch((error: unknown) => (failed = error));
-    const calls = [...CALLS, ref('t', 'server')];
-    await reply('model 1', open(5, { machine: ['s', 't'], children: ['d'], calls }));
+    const calls = [...CALLS, ref('t', 'server'), ref('u', 'server')];
+    await reply('model 1', open(5, { machine: ['s', 't', 'u'], children: ['d'], calls }));
     await fail('s');
+    await fail('u');
     expect(failed).toBeUndefined();
     await reply('t', open(9, { machine: ['s'], children: ['d'] }));
     expect(failed).toEqual(new Error('s'));
-    expect(begun).toEqual(['model 1', 'd', 's', 't']);
+    expect(begun).toEqual(['model 1', 'd', 's', 't', 'u']);
   });
 
   it('one that has failed still looks, begins nothing, and ends as it was ended meanwhile', async () => {

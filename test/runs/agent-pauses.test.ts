@@ -5,6 +5,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { newSessionId, userMessage } from '../support/session-driver.js';
 import { createIdleRuns } from '../support/idle-workflows.js';
+import { until } from '../support/until.js';
 import type { RunWorkflows } from '../../runs/run-workflows.js';
 
 const logger = { warn: () => undefined };
@@ -13,9 +14,13 @@ const logger = { warn: () => undefined };
 function compose() {
   const { store, streamManager } = createMemoryStores();
   const started: string[] = [];
-  const temporal: { isAway: boolean; fault?: Error | undefined } = { isAway: false };
+  const temporal: { isAway: boolean; asked: number; fault?: Error | undefined } = {
+    isAway: false,
+    asked: 0,
+  };
   const agent = defineAgent({ name: 'guide', systemPrompt: '', llmConfig: { model: 'scripted' } });
   const start: RunWorkflows['start'] = async ({ sessionId }) => {
+    temporal.asked += 1;
     if (temporal.isAway) throw new HelixError('unavailable', 'away');
     if (temporal.fault !== undefined) throw temporal.fault;
     started.push(sessionId);
@@ -26,21 +31,13 @@ function compose() {
   );
   const pauses = store.pauses.of('test');
   const { startRun } = runs;
-  let holders = 0;
-  // Every look comes from another process, after the previous lease.
-  const release = (startWithinMs?: number): Promise<void> => {
-    holders += 1;
-    const due = { ...store.due, lease: () => Promise.resolve(true) };
-    const of = { sessions: store.sessions, due };
-    return createRelease({
-      pauses,
-      store: of,
-      startRun,
-      holder: `w${String(holders)}`,
-      startWithinMs,
-      logger,
-    })();
+  /** Creates the looks of a process, each after the previous lease. */
+  const createLook = (startWithinMs?: number, isLeased = true): (() => Promise<void>) => {
+    const due = { ...store.due, lease: () => Promise.resolve(isLeased) };
+    const of = { pauses, store: { sessions: store.sessions, due }, startRun };
+    return createRelease({ ...of, holder: 'w', startWithinMs, logger });
   };
+  const release = (): Promise<void> => createLook()();
   const begin = async (): Promise<string> => {
     const sessionId = newSessionId();
     await runs.execute({
@@ -56,7 +53,18 @@ function compose() {
     const { runId = '' } = (await store.sessions.read(sessionId)) ?? {};
     return { runId, agent: 'guide' };
   };
-  return { store, runs, pauses, heldOf, agents: runs.pauses, started, temporal, release, begin };
+  return {
+    store,
+    runs,
+    pauses,
+    heldOf,
+    agents: runs.pauses,
+    started,
+    temporal,
+    createLook,
+    release,
+    begin,
+  };
 }
 
 const REQUEST = { agent: 'guide', everywhere: false, by: 'olga', reason: 'a storm' };
@@ -80,7 +88,7 @@ it('a pause holds a run that is to begin later only if its workflow is not start
 });
 
 it('no run of a paused agent is started or given up, and all start in their order', async () => {
-  const { store, runs, agents, started, temporal, release, begin } = compose();
+  const { store, runs, agents, started, temporal, createLook, release, begin } = compose();
   await agents.pause(REQUEST);
   const ids: string[] = [];
   let before = 0;
@@ -94,16 +102,21 @@ it('no run of a paused agent is started or given up, and all start in their orde
   const record = await store.sessions.read(first);
   expect(record?.status).toBe('starting');
   expect(record !== undefined && (await agents.isHeld(record))).toBe(true);
-  await runs.stop(stopped, { mode: 'interrupt' });
+  // Its process dies before it removes the run from the list.
+  await store.runs.stop(stopped, { mode: 'interrupt' });
   await release();
   expect(started).toEqual([]);
 
   await agents.resume(REQUEST);
   temporal.isAway = true;
+  temporal.asked = 0;
   await release();
+  expect(temporal.asked).toBe(1);
   // The sweep neither starts the run out of turn nor gives it up.
   expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
   temporal.isAway = false;
+  await createLook(undefined, false)();
+  expect(started).toEqual([]);
   await release();
   const rest = ids.filter((id) => id !== stopped);
   expect(started).toEqual(rest.slice(0, 20));
@@ -143,7 +156,7 @@ it('a released run whose start fails keeps being held, and is tried again behind
   temporal.fault = new Error('no such agent here');
   await release();
   temporal.fault = undefined;
-  expect(started).toEqual([]);
+  expect([temporal.asked, started]).toEqual([1, []]);
   // The pause has held the run for longer than a start may take.
   expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
   await pauses.postpone(await heldOf(first), Date.now());
@@ -152,15 +165,18 @@ it('a released run whose start fails keeps being held, and is tried again behind
 });
 
 it('a released run whose starts keep failing is left to the sweeper, which ends it', async () => {
-  const { pauses, heldOf, agents, temporal, begin, release } = compose();
+  const { pauses, heldOf, agents, temporal, begin, createLook } = compose();
   await agents.pause(REQUEST);
-  const sessionId = await begin();
+  const held = await heldOf(await begin());
   await agents.resume(REQUEST);
   temporal.fault = new Error('no such agent here');
-  await release();
+  const look = createLook(1);
+  await look();
   expect(await agents.held()).toEqual([{ agent: 'guide', count: 1 }]);
-  await pauses.postpone(await heldOf(sessionId), Date.now());
-  await release(-1);
+  const failedAt = Date.now();
+  await until('the time for its start is over', () => Date.now() > failedAt + 1);
+  await pauses.postpone(held, Date.now());
+  await look();
   expect(await agents.held()).toEqual([]);
 });
 

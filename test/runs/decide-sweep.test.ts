@@ -3,14 +3,11 @@ import {
   decideSweep,
   type FoundState,
   type SweepDecision,
-  type SweptSession,
 } from '../../runs/sweep-session.js';
 import { NOTHING, type WorkflowLook } from '../../runs/workflow-look.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { RunError, RunStatus } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
-import { createSweep } from '../../runs/sweep.js';
-import { createMemoryStores } from '../../store/memory/index.js';
-import { DUE_SHARDS, dueShardOf } from '../../store/contract/due.js';
 
 function recordOf(status: RunStatus, extra: Partial<SessionRecord> = {}): SessionRecord {
   return {
@@ -153,24 +150,30 @@ const lookOf = (isAtWork: boolean, ...children: string[]): WorkflowLook => ({
   children,
 });
 
-/** Opens the sweep of a session with this record; nothing is expected but looks and signals. */
-function openSession(record: SessionRecord, of: object = {}) {
+/**
+ * Opens the sweep of a session with this record, and another one after the look; nothing is expected but looks and
+ * signals.
+ */
+function openSession(record: SessionRecord, of: object = {}, after = record) {
   const [done, seen]: [string[], string[]] = [[], []];
+  const records = [record];
   const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
-  const names = ['startRun', 'endUnstarted', 'enforceStop', 'startNext', 'continueCopy'];
+  const names = ['enforceStop', 'startNext', 'continueCopy', 'expireCalls'];
+  const read = () => Promise.resolve(records.shift() ?? after);
   const sweep = createSweepSession({
-    store: { sessions: { read: () => Promise.resolve(record) }, waiting: { note: unused } },
+    store: { sessions: { read }, waiting: { note: unused } },
     workflows: {
       look: () => Promise.resolve(lookOf(true)),
       wake: (runId: string) => Promise.resolve(void done.push(`wake ${runId}`)),
       ...of,
     },
-    ...Object.fromEntries([...names, 'expireCalls'].map((name) => [name, unused])),
+    ...Object.fromEntries(names.map((name) => [name, unused])),
     isHeld: () => Promise.resolve(false),
     startWithinMs: START_WITHIN_MS,
     meter: () => undefined,
     logger: { warn: () => undefined },
     startRun: ({ runId }: SessionRecord) => Promise.resolve(void done.push(`start ${runId}`)),
+    endUnstarted: ({ runId }: SessionRecord) => Promise.resolve(void done.push(`give up ${runId}`)),
     endLost: (_: SessionRecord, error?: RunError) =>
       Promise.resolve(void done.push(`lost ${String(error?.code)}`)),
     findUnseen: (runId: string) => seen.push(runId),
@@ -207,6 +210,50 @@ describe('a sweep of a run that is silent', () => {
       await againAfter(3_600_000),
       await againAfter(3_600_000, {}, 'waiting_children'),
     ]).toEqual([5, 20, 30, 10]);
+  });
+
+  it('a sweep comes back when a deadline is over, or a run is to start, within the hour', async () => {
+    const inMs = (ms: number): number => Date.now() + ms;
+    expect([
+      await againAfter(40_000, { deadline: inMs(7_000) }),
+      await againAfter(3_000, { waitsUntil: inMs(600_000) }, 'starting'),
+      await againAfter(3_000, { waitsUntil: inMs(9_000_000) }, 'starting'),
+    ]).toEqual([7, 600, 3_600]);
+  });
+});
+
+describe('a sweep', () => {
+  it('leaves what its budget does not allow to a later one, the newest run first', async () => {
+    const since = (ms: number) => ({ runStartedAt: Date.now() - ms, updatedAt: 0 });
+    const none = () => Promise.resolve(NOTHING);
+    const waits: unknown[] = [];
+    for (const [status, ms, budget] of [
+      ['running', 40_000, { looks: 0, starts: 1 }],
+      ['starting', 48_000, { looks: 1, starts: 0 }],
+    ] as const) {
+      const { sweep, done } = openSession(recordOf(status, since(ms)), { look: none });
+      const swept = await sweep('s', { ...budget });
+      waits.push(swept.kind === 'active' && Math.round(swept.againMs / 1_000));
+      expect(done).toEqual([]);
+    }
+    expect(waits).toEqual([10, 12]);
+  });
+
+  it('gives up a run that no worker began in time, also while Temporal is away', async () => {
+    const look = () => Promise.reject(new HelixError('unavailable', 'away'));
+    const { sweep, done } = openSession(recordOf('starting'), { look });
+    await sweep('s');
+    expect(done).toEqual(['give up s:1-x']);
+    const young = recordOf('starting', { runStartedAt: Date.now() - 10_000 });
+    await expect(openSession(young, { look }).sweep('s')).rejects.toThrow('away');
+  });
+
+  it('does nothing for a run that began while it asked about the one before', async () => {
+    const look = () => Promise.resolve(lookOf(false));
+    const next = recordOf('running', { runId: 's:2-y', resume });
+    const { sweep, done } = openSession(recordOf('running'), { look }, next);
+    expect(await sweep('s')).toMatchObject({ kind: 'active' });
+    expect(done).toEqual([]);
   });
 });
 
@@ -257,88 +304,4 @@ it.each([
   });
   await sweep('s');
   expect(done).toEqual([`lost ${String(code)}`]);
-});
-
-const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
-
-/** Opens a sweep over sessions in this state, with a clock. */
-function open(found: SweptSession) {
-  let time = 1_000_000;
-  const { store } = createMemoryStores({ now: () => time });
-  const looked: string[] = [];
-  const sweep = createSweep({
-    store,
-    holder: 'x',
-    logger: { warn: () => undefined },
-    runs: {
-      sweepSession: (sessionId) => {
-        looked.push(sessionId);
-        return Promise.resolve(found);
-      },
-      finishErasures: () => Promise.resolve(true),
-    },
-  });
-  /** Advances the clock and returns the sessions that the sweep looked at. */
-  const after = async (ms: number): Promise<string[]> => {
-    time += ms;
-    await sweep();
-    return looked.splice(0);
-  };
-  return { due: store.due, after };
-}
-
-it('a sweep looks into every shard', async () => {
-  const { due, after } = open({ kind: 'idle' });
-  const ofShard = new Map<number, string>();
-  for (let n = 0; ofShard.size < DUE_SHARDS; n += 1)
-    ofShard.set(dueShardOf(`s${String(n)}`), `s${String(n)}`);
-  const ids = [...ofShard.values()].sort();
-  for (const id of ids) await due.note(id, 0);
-  expect((await after(SECOND)).sort()).toEqual(ids);
-});
-
-it('a session at rest is looked at once more, and then no more', async () => {
-  const { due, after } = open({ kind: 'idle' });
-  await due.note('s1', 0);
-  expect(await after(SECOND)).toEqual(['s1']);
-  expect(await after(10 * SECOND)).toEqual(['s1']);
-  expect(await after(2 * HOUR)).toEqual([]);
-});
-
-it('what is urgent is found at once beside thousands that wait for people', async () => {
-  const { due, after } = open({ kind: 'waiting', untilDeadlineMs: Infinity });
-  for (let n = 0; n < 2_000; n += 1) {
-    const sessionId = `crowd-${String(n)}`;
-    await due.note(sessionId, 0);
-    const [taken] = await due.take(dueShardOf(sessionId), { urgent: 1, routine: 0 }, 0);
-    if (taken !== undefined) await due.put(taken, 'routine', 0);
-  }
-  await due.note('urgent', 0);
-  const looked = await after(SECOND);
-  expect(looked).toContain('urgent');
-  expect(looked.length).toBeLessThanOrEqual(2 * DUE_SHARDS + 1);
-});
-
-it.each<[string, SweptSession, waits: number[]]>([
-  ['at work: when that says', { kind: 'active', againMs: 5 * SECOND }, [5 * SECOND, 5 * SECOND]],
-  [
-    'waiting: once more, and when its deadline is over',
-    { kind: 'waiting', untilDeadlineMs: 5 * MINUTE },
-    [10 * SECOND, 5 * MINUTE + SECOND],
-  ],
-  [
-    'waiting for long: once more, and within the hour',
-    { kind: 'waiting', untilDeadlineMs: 500 * HOUR },
-    [10 * SECOND, HOUR],
-  ],
-])('a session is looked at again, %s', async (_, found, waits) => {
-  const { due, after } = open(found);
-  await due.note('s1', 0);
-  expect(await after(SECOND)).toEqual(['s1']);
-  for (const ms of waits) {
-    // The sweep spreads its looks over a tenth of the hour.
-    const early = ms === HOUR ? 0.15 * HOUR : 2 * SECOND;
-    expect(await after(ms - early)).toEqual([]);
-    expect(await after(early)).toEqual(['s1']);
-  }
 });

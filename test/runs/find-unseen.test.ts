@@ -1,5 +1,5 @@
 import { createFindUnseen } from '../../runs/unseen-attempts.js';
-import type { StartedAttempt, WorkflowLook } from '../../runs/workflow-look.js';
+import { toLook, type StartedAttempt, type WorkflowLook } from '../../runs/workflow-look.js';
 
 const GRACE_MS = 3_000;
 
@@ -158,4 +158,49 @@ it('a run is watched once at a time', async () => {
   await find(lookOf([attempt('a:1')]));
   await after(3);
   expect(retried).toEqual(['a:1']);
+});
+
+describe('what Temporal says of a workflow', () => {
+  const described = (name: string, raw: object = {}) =>
+    toLook({ workflowId: 'run:s:1-x', runId: 'e', status: { name }, raw } as never);
+  const activity = (name: string, more: object = {}) => ({
+    activityId: '7',
+    activityType: { name },
+    state: 2,
+    attempt: 3,
+    lastStartedTime: { seconds: 10 },
+    ...more,
+  });
+
+  it('a run is at work while a task or an activity is due, or an operator pauses it', () => {
+    const looks = [
+      described('RUNNING'),
+      described('RUNNING', { pendingWorkflowTask: {} }),
+      described('RUNNING', { pendingActivities: [activity('endRun')] }),
+      described('PAUSED'),
+      described('TERMINATED'),
+    ];
+    expect(looks.map(({ state, isAtWork }) => [state, isAtWork])).toEqual([
+      ['running', false],
+      ['running', true],
+      ['running', true],
+      ['running', true],
+      ['closed', false],
+    ]);
+  });
+
+  it('an attempt was given to a worker with a lease, whose heartbeats count since it began', () => {
+    const pendingActivities = [
+      activity('modelStep', { lastHeartbeatTime: { seconds: 9 } }),
+      activity('toolCall', { lastHeartbeatTime: { seconds: 11 } }),
+      activity('modelStep', { state: 1 }),
+      activity('answerCall'),
+    ];
+    const { started } = described('RUNNING', { pendingActivities });
+    const attempt = { id: 'e:7:3', workflowId: 'run:s:1-x', runId: 'e', activityId: '7' };
+    expect(started).toEqual([
+      { ...attempt, heartbeatAt: 0 },
+      { ...attempt, heartbeatAt: 11_000 },
+    ]);
+  });
 });

@@ -42,9 +42,9 @@ it('every start of a run names its tenant, and who begins one again is in the tr
     session.end((await record()).runId, status);
   await begin('u1');
   await end('interrupted');
-  await runs.resume({ sessionId, by: 'ann' });
+  const resumed = await runs.resume({ sessionId, by: 'ann' });
   await end('interrupted');
-  await runs.retry({ sessionId, by: 'bob' });
+  const retried = await runs.retry({ sessionId, by: 'bob' });
   await begin('u2', 'queue');
   await end('completed');
   await runs.startNext(sessionId);
@@ -53,9 +53,10 @@ it('every start of a run names its tenant, and who begins one again is in the tr
   expect(started.map(({ tenant }) => tenant)).toEqual(Array(5).fill('acme'));
   await stores.store.audit.relay(sessionId);
   const { entries } = await stores.store.audit.page('acme', { limit: 10 });
-  expect(entries.map(({ entry, name }) => [entry.action, name]).reverse()).toEqual([
-    ['resume', 'ann'],
-    ['retry', 'bob'],
+  const found = entries.map(({ entry, name }) => [entry.action, name, entry.target.runId]);
+  expect(found.reverse()).toEqual([
+    ['resume', 'ann', 'run' in resumed && resumed.run.runId],
+    ['retry', 'bob', retried.runId],
   ]);
 });
 

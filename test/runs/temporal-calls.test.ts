@@ -1,4 +1,4 @@
-import { untilCallsEnd, withinDeadline } from '../../runs/temporal-calls.js';
+import { mayPass, quote, untilCallsEnd, withinDeadline } from '../../runs/temporal-calls.js';
 
 /** Fakes a connection that only makes the call. */
 const connect = () => ({ withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() });
@@ -60,4 +60,14 @@ describe('a call to Temporal', () => {
       }
     },
   );
+});
+
+it('a message that is too large for Temporal fails again, and other exhaustion passes', () => {
+  const exhausted = (message: string) => Object.assign(new Error(message), { code: 8 });
+  expect(mayPass(exhausted('namespace rate limit exceeded'))).toBe(true);
+  expect(mayPass(exhausted('Received message larger than max (5 vs. 4)'))).toBe(false);
+});
+
+it('a value in a query ends where it should', () => {
+  expect(quote("a'b\\")).toBe("'a''b\\\\'");
 });

@@ -3,13 +3,14 @@ import { formatWebhookToken } from '../../protocol/answers.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { At } from '../../protocol/run.js';
 import { createRunWorkflows } from '../../runs/run-workflows.js';
+import type { Due } from '../../store/contract/due.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 import { approval, server } from '../../store/conformance/fixtures.js';
 import type { Case } from '../../store/conformance/suite.js';
 import { grow, heldCall } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
-import { drive } from '../support/session-driver.js';
+import { drive, userMessage } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 
 it.each(['a person', 'a deadline'])(
@@ -61,21 +62,144 @@ it('no reply to an answer waits for the signal to the run, but an exit does', as
   await idle();
 });
 
+/** Starts a run whose call waits for its webhook. */
+async function suspended({ store, session }: Pick<Case, 'store' | 'session'>) {
+  const { runId } = await session.asked(server('s'));
+  const base = { writer: session.callWriter(runId, 1, 's', 1), toolCallId: 's', now: Date.now() };
+  const secret = 'A'.repeat(43);
+  await store.calls.start({ ...base, hook: secret });
+  await store.calls.suspend(base);
+  const token = formatWebhookToken({ sessionId: session.id, toolCallId: 's', secret });
+  return { runId, token };
+}
+
 it('a webhook wakes the run whose call it answers', async () => {
   const stores = createMemoryStores();
   const woken: string[] = [];
   const wake = async (runId: string) => void woken.push(runId);
   const { callWebhook } = createIdleRuns(stores, { workflows: { wake } });
-  const session = drive(stores);
-  const { runId } = await session.asked(server('s'));
-  const base = { writer: session.callWriter(runId, 1, 's', 1), toolCallId: 's', now: Date.now() };
-  const secret = 'A'.repeat(43);
-  await stores.store.calls.start({ ...base, hook: secret });
-  await stores.store.calls.suspend(base);
-  const token = { sessionId: session.id, toolCallId: 's', secret };
-  await callWebhook(formatWebhookToken(token), { value: 1 });
+  const { runId, token } = await suspended({ ...stores, session: drive(stores) });
+  await callWebhook(token, { value: 1 });
   await until('the run is woken', () => woken.length > 0);
   expect(woken).toEqual([runId]);
+});
+
+/** Opens runs whose notes to the sweeper about one conversation fail. */
+function openUnnoted() {
+  const stores = createMemoryStores();
+  const session = drive(stores);
+  let unnoted = session.id;
+  const { due } = stores.store;
+  const note: Due['note'] = (sessionId, ...more) =>
+    sessionId === unnoted ? Promise.reject(new Error('not noted')) : due.note(sessionId, ...more);
+  const of = (): Due => ({ ...due, note });
+  const runs = createIdleRuns({ ...stores, store: { ...stores.store, due: { ...due, of } } });
+  return { ...stores, session, runs, isAbout: (id: string) => (unnoted = id) };
+}
+
+type Unnoted = (stage: ReturnType<typeof openUnnoted>) => Promise<() => Promise<unknown>>;
+
+// The process may die behind the change, and then only the sweeper does the rest.
+it.each<[string, Unnoted]>([
+  [
+    'begins',
+    async ({ runs, session }) => {
+      const messages = [userMessage('u1')];
+      return () => runs.execute({ sessionId: session.id, agent: 'a', owner: 'ann', messages });
+    },
+  ],
+  [
+    'begins its queued messages',
+    async ({ runs, session }) => {
+      const { runId } = await session.newRun();
+      await session.enqueue('u2');
+      await session.end(runId, 'completed');
+      return () => runs.startNext(session.id);
+    },
+  ],
+  [
+    'continues',
+    async ({ runs, session }) => {
+      await session.newRun();
+      await session.stop();
+      return () => runs.resume({ sessionId: session.id });
+    },
+  ],
+  [
+    'is repeated',
+    async ({ runs, session }) => {
+      await session.newRun();
+      await session.stop();
+      return () => runs.retry({ sessionId: session.id });
+    },
+  ],
+  [
+    'is a copy',
+    async ({ runs, session, isAbout }) => {
+      await session.newRun();
+      await session.stop();
+      const newSessionId = isAbout('s-copy');
+      return () => runs.branch({ sessionId: session.id, newSessionId });
+    },
+  ],
+  [
+    'is adopted',
+    async ({ runs, session }) => {
+      const { row } = userMessage('u1');
+      return () => runs.adopt({ sessionId: session.id, agent: 'a', owner: 'ann', rows: [row] });
+    },
+  ],
+  [
+    'is stopped through a sub-agent',
+    async (stage) => {
+      const tree = await grow(stage, 1, () => []);
+      const [child] = tree.children;
+      return () => stage.runs.stop(child?.driver.id ?? '', { mode: 'abort' });
+    },
+  ],
+  [
+    'is answered',
+    async ({ runs, session }) => {
+      await session.asked(approval('a'));
+      const answer = { kind: 'approval-response', approved: true, by: 'ann' } as const;
+      return () => runs.submitToolResult({ ...answer, sessionId: session.id, toolCallId: 'a' });
+    },
+  ],
+  [
+    'has a request to a webhook',
+    async (stage) => {
+      const { token } = await suspended(stage);
+      return () => stage.runs.callWebhook(token, 1);
+    },
+  ],
+  [
+    'has an overdue call',
+    async ({ runs, session }) => {
+      await session.asked(approval('a', { deadlineMs: 1 }));
+      return () => until('it is over', () => runs.expireCalls(session.id));
+    },
+  ],
+  [
+    'has a later deadline',
+    async ({ runs, session }) => {
+      await session.asked(approval('a', { deadlineMs: 60_000 }));
+      const call = { sessionId: session.id, toolCallId: 'a' };
+      return () => runs.extendDeadline({ ...call, byMs: 1, by: 'ann' });
+    },
+  ],
+  [
+    'is erased',
+    async ({ runs, session }) => {
+      await session.newRun();
+      return () => runs.deleteSession(session.id);
+    },
+  ],
+])('nothing changes unless the sweeper knows of it: a conversation that %s', async (_, prepare) => {
+  const stage = openUnnoted();
+  const act = await prepare(stage);
+  const before = await stage.session.view();
+  await expect(act()).rejects.toThrow('not noted');
+  expect(await stage.session.view()).toEqual(before);
 });
 
 it('a stop of a run whose model speaks is in the mailbox of the workers, too', async () => {

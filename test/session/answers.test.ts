@@ -143,8 +143,9 @@ describe('settle call, a client', () => {
 
   it('a client cannot give the result of an approval, but can cancel it with an error', async (setup) => {
     const { session } = setup;
-    const { runId } = await session.asked(approval('a'));
+    const { runId } = await session.asked(approval('a'), client('c'));
     equal(await session.answer(runId, 'a', { output: 'forged' }), { kind: 'kind_mismatch' });
+    equal(await session.decide(runId, 'c', true), { kind: 'kind_mismatch' });
     includes(await session.answer(runId, 'a', { error: 'gone' }), { kind: 'stored' });
     equal(await session.start(runId, 1, 'a'), { kind: 'settled' });
   });

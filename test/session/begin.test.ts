@@ -22,6 +22,8 @@ describe('begin', () => {
     equal(await session.begin({ tenant: 'acme', owner: 'eve' }), { kind: 'foreign' });
     equal(await session.begin({ tenant: 'other' }), { kind: 'foreign' });
     equal(await session.begin(), { kind: 'foreign' });
+    // A stranger does not learn the agent.
+    equal(await session.begin({ tenant: 'other', agent: 'x' }), { kind: 'foreign' });
     equal(await session.begin({ tenant: 'acme', agent: 'x' }), {
       kind: 'agent_mismatch',
       agent: 'tester',

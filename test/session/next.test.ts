@@ -70,6 +70,39 @@ describe('what a run does next', () => {
     expect(await next()).toEqual({ do: 'end', step: 1 });
   });
 
+  it('is to end also if a tool has given the result', async () => {
+    const { session, store, runId, next } = await begin(server);
+    await session.start(runId, 1, 's');
+    const writer = session.callWriter(runId, 1, 's', 1);
+    const row = { role: 'tool', toolCallId: 's', toolName: 'server-tool', output: 1 } as const;
+    const result = { writer, toolCallId: 's', row, chunks: [], output: 42, now: 1 };
+    await store.calls.settle({ source: 'tool', ...result });
+    expect(await next()).toEqual({ do: 'end', step: 1 });
+  });
+
+  it('is a first step again if a run continues the turn of another', async () => {
+    const { session, store, runId } = await begin(server);
+    await session.carryOut(runId, 1, 's', 1);
+    await session.stop();
+    const resumed = await session.resume();
+    const run = { sessionId: session.id, runId: 'run' in resumed ? resumed.run.runId : '' };
+    const { next } = await store.runs.next(run, {});
+    expect(next).toEqual({ do: 'model', step: 2, isFirst: true });
+  });
+
+  it('is due at the earliest deadline, be it of people or of a webhook', async () => {
+    const later = newCall('later', 'client', { deadlineMs: 90_000 });
+    const hook = newCall('h', 'server', { deadlineMs: 30_000 });
+    const { session, store, runId, next } = await begin(client, later, hook);
+    const by = { writer: session.callWriter(runId, 1, 'h', 1), toolCallId: 'h', now: 1 };
+    await store.calls.start({ ...by, hook: 'secret' });
+    await store.calls.suspend(by);
+    const due = async (): Promise<number> => ((await next()) as OpenCalls).dueInMs ?? 0;
+    expect(await next()).toMatchObject({ people: ['c', 'later'], asleep: ['h'] });
+    expect(await due()).toBeLessThanOrEqual(30_000);
+    await session.stop();
+  });
+
   it('is nothing once it is over, or another run has taken its place', async () => {
     const { session, runId, next } = await begin(approval);
     await session.stop();

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../protocol/limits.js';
 import { equal, includes } from '../../store/conformance/assertions.js';
 import { approval, server, userMessage } from '../../store/conformance/fixtures.js';
-import type { SessionDriver } from '../../store/conformance/session-driver.js';
+import { drive, type SessionDriver } from '../../store/conformance/session-driver.js';
 import { runOf } from '../../store/conformance/session/played-turns.js';
 import type { Store } from '../../store/contract/store.js';
 import { it } from './rules.js';
@@ -14,14 +14,17 @@ describe('queue', () => {
   it('messages sent while a run is active are queued and answered in order', async ({
     session,
   }) => {
-    const first = await session.newRun('u1');
-    includes(await session.enqueue('u2'), { kind: 'queued' });
-    await session.enqueue('u3');
+    const tenant = 'acme';
+    const first = await session.newRun({ tenant });
+    const enqueue = (id: string) =>
+      session.begin({ tenant, messages: [userMessage(id)], policy: 'queue' });
+    includes(await enqueue('u2'), { kind: 'queued' });
+    await enqueue('u3');
     equal(await session.beginNext(), { kind: 'busy' });
     includes(await session.ask(first.runId, 1, []), { kind: 'committed', next: true });
     for (const [n, id] of ['u2', 'u3'].entries()) {
       const begun = await session.beginNext();
-      includes(begun, { kind: 'begun', run: { turn: n + 2 } });
+      includes(begun, { kind: 'begun', run: { turn: n + 2 }, tenant });
       includes((await session.rows()).slice(-1), [{ role: 'user', id }]);
       const next = n === 0 && { next: true };
       equal(await session.end(runOf(begun), 'completed'), {
@@ -39,6 +42,8 @@ describe('queue', () => {
     await session.enqueue('u2');
     await session.end(runId, 'completed');
     equal(await session.begin({ messages: [userMessage('u3')] }), { kind: 'busy' });
+    const later = { startAt: Date.now() + 60_000, policy: 'queue' as const };
+    equal(await session.begin({ ...later, messages: [userMessage('u3')] }), { kind: 'busy' });
     equal(await session.accepted(['u3']), []);
     includes(await session.enqueue('u3'), { kind: 'queued', begun: { turn: 2 } });
     equal(await idsOf(store, session), ['u3']);
@@ -47,19 +52,21 @@ describe('queue', () => {
   });
 
   it('queued messages come before a message that abandons a question', async (setup) => {
-    const { store, session } = setup;
-    const { runId } = await session.newRun('u1');
-    await session.enqueue('u2');
-    await session.ask(runId, 1, [approval('a')]);
-    includes(await session.begin({ messages: [userMessage('u3')] }), {
-      kind: 'queued',
-      begun: { supersededRunId: runId },
-    });
-    equal(await idsOf(store, session), ['u3']);
-    includes(await session.rows(2), [
-      { toolCallId: 'a', errorCode: 'client_tool_abandoned' },
-      { role: 'user', id: 'u2' },
-    ]);
+    for (const policy of [undefined, 'steer'] as const) {
+      const session = drive(setup);
+      const { runId } = await session.newRun('u1');
+      await session.enqueue('u2');
+      await session.ask(runId, 1, [approval('a')]);
+      includes(await session.begin({ messages: [userMessage('u3')], ...(policy && { policy }) }), {
+        kind: 'queued',
+        begun: { supersededRunId: runId },
+      });
+      equal(await idsOf(setup.store, session), ['u3']);
+      includes(await session.rows(2), [
+        { toolCallId: 'a', errorCode: 'client_tool_abandoned' },
+        { role: 'user', id: 'u2' },
+      ]);
+    }
   });
 
   it('a waiting message withdraws what the run before it would ask, and no other run', async (setup) => {

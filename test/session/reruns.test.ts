@@ -216,6 +216,9 @@ describe('rewind, an edited message', () => {
   it('a reply cannot be replaced, and no message can be stored twice', async ({ session }) => {
     const first = await playTurn(session, 'u1');
     await playTurn(session, 'u2');
+    const run = await session.newRun('u3');
+    await session.enqueue('u4');
+    await session.end(run.runId, 'completed');
     const before = await session.view();
     const messages = [userMessage('u2', 'otherwise')];
     equal(await session.retry({ messageId: first.messageId, messages }), {
@@ -226,6 +229,10 @@ describe('rewind, an edited message', () => {
       await session.retry({ messageId: 'u2', messages: [userMessage('u1', 'x'), ...messages] }),
       { kind: 'conflict', messageId: 'u1' },
     );
+    equal(await session.retry({ messageId: 'u2', messages: [...messages, userMessage('u4')] }), {
+      kind: 'conflict',
+      messageId: 'u4',
+    });
     equal(await session.view(), before);
   });
 });
@@ -238,6 +245,12 @@ describe('end', () => {
     includes(await session.messages('stream_end'), [{ status: 'completed' }]);
     await session.newRun();
     equal(await session.end(runId, 'failed'), { kind: 'superseded' });
+  });
+
+  it('a run that fails after it was asked to stop has failed', async ({ session }) => {
+    const { runId } = await session.speaking();
+    await session.stop();
+    equal(await session.end(runId, 'failed'), { kind: 'ended', status: 'failed' });
   });
 
   it('a run ends without its silent writer, which is fenced off; its partial reply is kept', async (setup) => {

@@ -211,6 +211,10 @@ describe('rewind', () => {
     await conclude(session, result.run, 2);
     // A dropped checkpoint is not mistaken for the one in its place.
     equal(await store.checkpoints.get(session.id, checkpoints[1]?.id ?? ''), null);
+    // Its step ends where it did, before what the first rewind wrote.
+    includes(await session.rewindTo(id), { kind: 'rewound' });
+    equal((await session.messages('stream_resync')).length, 1);
+    await session.stop();
     includes(await session.newRun('u2'), { messageId: 'msg-3', turn: 2 });
   });
 

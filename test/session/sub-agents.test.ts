@@ -174,6 +174,25 @@ describe('a sub-agent', () => {
     equal((await tree.root.messages('run_paused')).length, 2);
   });
 
+  it('a sub-agent gives signs of life of its conversation', async (setup) => {
+    const { steps, calls } = setup.store;
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    let now = Date.now();
+    const isSeenFrom = async (change: (now: number) => Promise<unknown>): Promise<void> => {
+      now += 60_000;
+      await change(now);
+      equal((await tree.root.record())?.updatedAt, now);
+    };
+    const writer = driver.writer(ref.runId, 1, 1);
+    await isSeenFrom((now) => steps.claim({ writer, known: 0, now }));
+    const asked = [heldCall(ref.runId, 'a', 'approval', { deadlineMs: 60_000 })];
+    await driver.commit(writer, { calls: asked });
+    const of = { sessionId: tree.root.id, runId: ref.runId, toolCallId: 'a' };
+    await isSeenFrom((now) => calls.extendDeadline({ ...of, byMs: 1, deadline: 0, now }));
+    await isSeenFrom((now) => tree.root.decide(ref.runId, 'a', true, { now }));
+  });
+
   it('a sub-agent has deadlines that count from the pause', async (setup) => {
     const tree = await grow(setup, 1, () => []);
     const { driver, ref } = childAt(tree, 0);
@@ -232,6 +251,8 @@ describe('a sub-agent', () => {
     equal(await begin(setup, session, runId, 's', child), refused);
     equal(await begin(setup, session, runId, 'none', child), refused);
     equal(await begin(setup, session, runId, 'd1', other), refused);
+    const elsewhere = { ...child, sessionId: other.sessionId };
+    equal(await begin(setup, session, runId, 'd1', elsewhere), refused);
     equal(await begin(setup, session, runId, 'd1', { ...child, agent: 'x' }), refused);
     equal(
       await begin(setup, session, runId, 'd1', { ...child, runId: `${child.runId}x` }),
@@ -254,7 +275,7 @@ describe('a sub-agent', () => {
 
   it('a sub-agent is one of at most a hundred in a run', async (setup) => {
     const { session, store } = setup;
-    const { runId } = await session.newRun();
+    const { runId } = await session.newRun({ tenant: 'acme' });
     const made = Array.from({ length: 101 }, (_, n) => newSubAgent(session.id, `d${String(n)}`));
     await session.ask(
       runId,
@@ -270,6 +291,7 @@ describe('a sub-agent', () => {
     ok(last !== undefined);
     equal(await begin(setup, session, runId, 'd100', last.child), { kind: 'limit' });
     includes(await store.sessions.read(last.child.sessionId), {
+      tenant: 'acme',
       status: 'failed',
       error: { code: 'subagent_limit' },
     });
@@ -289,7 +311,8 @@ describe('a sub-agent', () => {
     const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'r')]);
     const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
     await one.driver.ask(one.ref.runId, 1, [server('s'), heldCall(one.ref.runId, 'a')]);
-    await one.driver.start(one.ref.runId, 1, 's');
+    // The conversation shows no calls of sub-agents but those that it asked about.
+    equal('shownIn' in (await one.driver.start(one.ref.runId, 1, 's')), false);
     const writer = two.driver.writer(two.ref.runId, 1, 1);
     await two.driver.claim(writer);
     includes(await tree.root.stop(), { kind: 'ended', runId: tree.runId });
@@ -339,6 +362,38 @@ describe('a sub-agent', () => {
     includes(await tree.root.runs(), [{ status: 'interrupted', usage: both }]);
   });
 
+  it('a sub-agent that ends with its conversation adds also what those below it have used', async (setup) => {
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    const { call, child } = newSubAgent(driver.id, 'e1');
+    const usage = { inputTokens: 10, outputTokens: 2, costMicroUsd: 5 };
+    const writer = driver.writer(ref.runId, 1, 1);
+    await driver.claim(writer);
+    await driver.commit(writer, { usage, calls: [call] });
+    await begin(setup, driver, ref.runId, 'e1', child);
+    const below = drive(setup, child.sessionId);
+    const deepest = below.writer(child.runId, 1, 1);
+    await below.claim(deepest);
+    await below.commit(deepest, { usage, calls: [server('s')] });
+    await tree.root.end(tree.runId, 'completed');
+    const both = { inputTokens: 20, outputTokens: 4, costMicroUsd: 10 };
+    includes(await tree.root.runs(), [{ status: 'completed', usage: both }]);
+    includes(
+      [await driver.record(), await below.record()],
+      Array(2).fill({ status: 'interrupted' }),
+    );
+  });
+
+  it('a sub-agent that is lost after its questions were answered has nothing to wake', async (setup) => {
+    const tree = await grow(setup, 1, () => []);
+    const { driver, ref } = childAt(tree, 0);
+    await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
+    await tree.root.decide(ref.runId, 'a', true);
+    includes((await tree.root.record())?.wakes, [{ runId: ref.runId }]);
+    await settleChild(setup, tree.root, tree.runId, 'd1');
+    equal((await tree.root.record())?.wakes, undefined);
+  });
+
   it('a sub-agent that ends while it waits for its provider leaves no wait behind', async (setup) => {
     const { store } = setup;
     const tree = await grow(setup, 1, () => []);
@@ -379,11 +434,12 @@ describe('a sub-agent', () => {
   it('a sub-agent may be lost while it waits; its parent then continues', async (setup) => {
     const tree = await grow(setup, 1, () => []);
     const { driver, ref } = childAt(tree, 0);
-    await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a')]);
+    await driver.ask(ref.runId, 1, [heldCall(ref.runId, 'a', 'approval', { deadlineMs: 60_000 })]);
     await driver.end(ref.runId, 'failed', {
       error: { code: 'framework_subagent_lost', message: 'lost', retryable: false },
     });
     includes(await tree.root.record(), { stream: 'paused' });
+    equal((await tree.root.record())?.deadline, undefined);
     includes(await settleChild(setup, tree.root, tree.runId, 'd1'), { kind: 'stored' });
     includes(await tree.root.record(), { status: 'running', stream: 'active' });
     includes(await tree.root.claim(tree.root.writer(tree.runId, 2, 1)), { kind: 'claimed' });

@@ -139,6 +139,24 @@ describe('the webhook of a call', () => {
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
   });
 
+  it('keeps what its tool said and changed, and is due although other calls work', async (setup) => {
+    const { store, streamManager, session } = setup;
+    const { runId } = await session.asked(server('s', { deadlineMs: 60_000 }), server('t'));
+    const writer = session.callWriter(runId, 1, 's', 1);
+    const base = { writer, toolCallId: 's', now: Date.now() };
+    await store.calls.start({ ...base, hook: SECRET });
+    const said = { agentId: session.id, agentType: AGENT, step: 1, timestamp: 1 };
+    const event = { type: 'custom' as const, ...said, eventName: 'progress', data: 1 };
+    await streamManager.append(writer, 1, [event], 0);
+    await store.calls.suspend({ ...base, changes: [{ op: 'add', path: '/n', value: 1 }] });
+    equal((await session.record())?.deadline, (await session.call('s'))?.deadline);
+    await session.carryOut(runId, 1, 't', 'done');
+    includes(await callHook(store, session.id, runId), { kind: 'stored' });
+    includes(await store.documents.readState(session.id), { customState: { n: 1 } });
+    await session.claim(session.writer(runId, 2, 1));
+    includes(await session.rows(2, 3), [{ toolCallId: 's', events: [{ chunk: { data: 1 } }] }]);
+  });
+
   it('answers that release nothing leave a run asleep', async (setup) => {
     const { store, session } = setup;
     const { runId } = await session.asked(server('s'), client('c'));

@@ -1,6 +1,8 @@
+import { erase } from '../../session/erase.js';
+import { newRecord } from '../../session/record.js';
 import { openWriter } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
-import { createChange, type Backend } from '../../store/change.js';
+import { createChange, createQueues, type Backend } from '../../store/change.js';
 import { createBackend } from '../../store/redis/backend.js';
 import { noteBeside } from '../../store/contract/due.js';
 import { createKeyspace } from '../../store/memory/keyspace.js';
@@ -210,4 +212,47 @@ describe('a change that uses what a look has kept', () => {
     await change('s', nobody(tries), {}, { usesKept: true });
     expect(tries).toEqual(['bob']);
   });
+});
+
+it('an erasure that was prepared for an earlier state of its conversation removes nothing', async () => {
+  const { change } = await openStream(() => Promise.resolve());
+  const noted = { rest: '{}', act: '{}', runId: '', children: 0, fileChanges: 0 };
+  const message = JSON.stringify({ type: 'stream_end' });
+  for (const other of [{ runId: 's:1-x' }, { children: 1 }, { fileChanges: 1 }]) {
+    const input = { message, noted: { ...noted, ...other } };
+    expect(await change('s', erase, input)).toEqual({ kind: 'changed' });
+  }
+  expect(await change('s', erase, { message, noted })).toEqual({ kind: 'erased' });
+});
+
+it('a look that has to load twice sees one moment', async () => {
+  const backend = createBackend({
+    ...createLocalAtomic(createKeyspace({ now: Date.now })),
+    prefix: 'hx',
+    keep: { streamMs: 0, sessionMs: 0, entries: 0 },
+  });
+  const { change } = createChange(backend);
+  const write = (owner: string): Promise<void> =>
+    change('s', (session) => void Object.assign((session.record ??= newRecord(1)), { owner }), {});
+  await write('ann');
+  let loads = 0;
+  const load: Backend['load'] = async (...given) => {
+    loads += 1;
+    if (loads === 2) await write('bob');
+    return backend.load(...given);
+  };
+  const { look } = createChange({ ...backend, load });
+  const seen = await look('s', ({ existing, changes, content, rows }) => {
+    const read = [content.get('x'), rows.count];
+    return [existing.owner, changes, ...read];
+  });
+  expect(seen).toEqual(['bob', 2, undefined, 0]);
+});
+
+it('work of a conversation goes on although what was queued before it fails', async () => {
+  const queued = createQueues();
+  const failed = queued('s', () => Promise.reject(new Error('lost')));
+  const next = queued('s', () => Promise.resolve('done'));
+  await expect(failed).rejects.toThrow('lost');
+  expect(await next).toBe('done');
 });

@@ -1,4 +1,5 @@
 import type { RunEvent } from '../../../protocol/telemetry.js';
+import { childAt, grow } from '../../../store/conformance/tree.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { listenToChanges } from '../../../runs/record/listeners.js';
 import { toAct } from '../../../runs/record/acts.js';
@@ -15,16 +16,16 @@ function setUp() {
   const bare = createMemoryStores();
   const events: RunEvent[] = [];
   const begun: string[] = [];
-  const warn = jest.fn();
+  const [info, warn] = [jest.fn(), jest.fn()];
   const store = listenToChanges(bare.store, {
     meter: (event) => void events.push(event),
-    logger: { warn },
+    logger: { info, warn },
     startNext: async (sessionId) => {
       begun.push(sessionId);
       await bare.store.queue.begin({ sessionId, nonce: 'next', now: Date.now() });
     },
   });
-  return { bare, store, events, begun, warn, session: drive({ ...bare, store }) };
+  return { bare, store, events, begun, info, warn, session: drive({ ...bare, store }) };
 }
 
 const of = (events: readonly RunEvent[], kind: RunEvent['kind']): RunEvent[] =>
@@ -34,6 +35,229 @@ async function asking(session: SessionDriver): Promise<string> {
   const { runId } = await session.asked(newCall('c1', 'approval'));
   return runId;
 }
+
+type Stage = ReturnType<typeof hear>;
+
+/** Creates a session whose changes are heard, and a function that returns what one of them tells. */
+function hear() {
+  const bare = createMemoryStores();
+  const heard: string[] = [];
+  const store = listenToChanges(bare.store, {
+    meter: () => undefined,
+    logger: { warn: () => undefined },
+    startNext: () => Promise.resolve(),
+    others: [(_sessionId, events) => void heard.push(...events.map(({ kind }) => kind))],
+  });
+  const session = drive({ ...bare, store });
+  return { ...bare, store, session, heard };
+}
+
+const question = async ({ session }: Stage): Promise<string> =>
+  (await session.asked(newCall('a', 'approval'))).runId;
+
+const execution = async ({ session }: Stage): Promise<string> => {
+  const { runId } = await session.asked(newCall('s', 'server'));
+  await session.start(runId, 1, 's');
+  return runId;
+};
+
+const COMMITTED = ['attempt_ended', 'charge_changed'];
+const ENDED = ['charge_changed', 'run_ended'];
+
+/** A change in a state, with the kinds of events that it tells. */
+type Told = [change: string, kinds: string[], make: (stage: Stage) => Promise<() => unknown>];
+
+it.each<Told>([
+  [
+    'the begin of queued messages',
+    ['charge_changed'],
+    async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.enqueue('u2');
+      await session.end(runId, 'completed');
+      return session.beginNext;
+    },
+  ],
+  [
+    'a change of a queued message',
+    ['charge_changed'],
+    async ({ session, store }) => {
+      await session.newRun();
+      await session.enqueue('u2');
+      const message = userMessage('u2', 'better');
+      const change = { message, expectedHash: 'hello from u2', now: 1 };
+      return () => store.queue.edit({ sessionId: session.id, ...change });
+    },
+  ],
+  [
+    'the removal of a queued message',
+    ['charge_changed'],
+    async ({ session, store }) => {
+      await session.newRun();
+      await session.enqueue('u2');
+      return () => store.queue.remove({ sessionId: session.id, now: 1 });
+    },
+  ],
+  [
+    "a person's answer",
+    ['charge_changed', 'wait_ended'],
+    async (stage) => {
+      const runId = await question(stage);
+      return () => stage.session.decide(runId, 'a', true);
+    },
+  ],
+  [
+    'a changed input that waits for another person',
+    ['charge_changed'],
+    async (stage) => {
+      const runId = await question(stage);
+      const edit = { n: 1, input: 2, at: 1 };
+      return () => stage.session.decide(runId, 'a', true, { edit });
+    },
+  ],
+  [
+    "a tool's result",
+    ['work_over', 'charge_changed'],
+    async (stage) => {
+      const runId = await execution(stage);
+      return () => stage.session.finishCall(runId, 1, 's', 'done');
+    },
+  ],
+  [
+    "a tool's result again",
+    ['work_over'],
+    async (stage) => {
+      const runId = await execution(stage);
+      await stage.session.finishCall(runId, 1, 's', 'done');
+      return () => stage.session.finishCall(runId, 1, 's', 'done');
+    },
+  ],
+  [
+    'a request to a webhook, for which no person waits any more',
+    ['charge_changed'],
+    async ({ session, store }) => {
+      const { runId } = await session.asked(newCall('s', 'approval'));
+      await session.decide(runId, 's', true);
+      const by = { writer: session.callWriter(runId, 1, 's', 1), toolCallId: 's', now: 1 };
+      await store.calls.start({ ...by, hook: 'secret' });
+      await store.calls.suspend(by);
+      const row = { role: 'tool', toolCallId: 's', toolName: 't', output: 1 } as const;
+      const of = { sessionId: session.id, agentType: AGENT, toolCallId: 's', runId };
+      const request = { ...of, secret: 'secret', row, chunks: [], now: 1 };
+      return () => store.calls.settle({ source: 'webhook', ...request });
+    },
+  ],
+  [
+    'the start of a settled call',
+    ['work_over'],
+    async (stage) => {
+      const runId = await execution(stage);
+      await stage.session.finishCall(runId, 1, 's', 'done');
+      return () => stage.session.start(runId, 1, 's', 2);
+    },
+  ],
+  [
+    'the start of a call whose run is over',
+    ['work_over'],
+    async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.end(runId, 'completed');
+      return () => session.start(runId, 1, 's');
+    },
+  ],
+  [
+    'the start of a call whose first execution was lost',
+    ['work_over'],
+    async (stage) => {
+      const runId = await execution(stage);
+      return () => stage.session.start(runId, 1, 's', 2);
+    },
+  ],
+  [
+    'a commit of calls',
+    COMMITTED,
+    async ({ session }) => {
+      const { writer } = await session.speaking();
+      return () => session.commit(writer, { calls: [newCall('s', 'server')] });
+    },
+  ],
+  [
+    'a commit that pauses',
+    [...COMMITTED, 'work_over'],
+    async ({ session }) => {
+      const { writer } = await session.speaking();
+      return () => session.commit(writer, { calls: [newCall('a', 'approval')] });
+    },
+  ],
+  [
+    "a sub-agent's commit of calls",
+    [...COMMITTED, 'work_over'],
+    async (stage) => {
+      const { driver, ref } = childAt(await grow(stage, 1, () => []), 0);
+      const writer = driver.writer(ref.runId, 1, 1);
+      await driver.claim(writer);
+      return () => driver.commit(writer, { calls: [newCall('s', 'server')] });
+    },
+  ],
+  [
+    'a commit that ends the run',
+    [...ENDED, 'part_left', ...COMMITTED, 'work_over'],
+    async ({ session }) => {
+      const { writer } = await session.speaking();
+      return () => session.commit(writer);
+    },
+  ],
+  [
+    'a commit again',
+    ['work_over', 'charge_changed'],
+    async ({ session }) => {
+      const { writer } = await session.speaking();
+      await session.commit(writer);
+      return () => session.commit(writer);
+    },
+  ],
+  [
+    'a stop of a run that waits for people',
+    [...ENDED, 'wait_ended'],
+    async (stage) => {
+      await question(stage);
+      return () => stage.session.stop();
+    },
+  ],
+  [
+    'an end again',
+    ['charge_changed'],
+    async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.end(runId, 'completed');
+      return () => session.end(runId, 'completed');
+    },
+  ],
+  [
+    'a claim of a run that is over',
+    ['attempt_ended', 'work_over'],
+    async ({ session }) => {
+      const { runId } = await session.newRun();
+      await session.end(runId, 'completed');
+      return () => session.claim(session.writer(runId, 1, 1));
+    },
+  ],
+  [
+    'a claim of a step that a later attempt owns',
+    ['attempt_ended'],
+    async ({ session }) => {
+      const { runId } = await session.speaking();
+      await session.claim(session.writer(runId, 1, 3));
+      return () => session.claim(session.writer(runId, 1, 2));
+    },
+  ],
+])('%s tells %j', async (_change, kinds, make) => {
+  const stage = hear();
+  const act = await make(stage);
+  stage.heard.length = 0;
+  await act();
+  expect(stage.heard.toSorted()).toEqual(kinds.toSorted());
+});
 
 describe('what changes report', () => {
   it('a run that ended counts once, however often its end is repeated', async () => {
@@ -104,8 +328,16 @@ describe('what changes report', () => {
     expect(begun).toEqual([session.id]);
   });
 
+  it('a stop of a sub-agent lets the next run of its conversation begin', async () => {
+    const { bare, store, session, begun } = setUp();
+    const tree = await grow({ ...bare, store, session }, 1, () => []);
+    await session.begin({ messages: [userMessage('u2')], policy: 'queue' });
+    await childAt(tree, 0).driver.stop();
+    expect(begun).toEqual([session.id]);
+  });
+
   it('what an owner is charged follows a change, and an act gets to the audit trail', async () => {
-    const { bare, store, session, warn } = setUp();
+    const { bare, store, session, info, warn } = setUp();
     const runId = await asking(session);
     const act = toAct('stop', { by: 'ann' });
     await store.runs.stop(session.id, { mode: 'interrupt', runId, act });
@@ -115,6 +347,8 @@ describe('what changes report', () => {
       return used.sessions === 1 && used.runs === 0 && entries.length === 1;
     });
     expect(warn).not.toHaveBeenCalled();
+    // The log has a copy of the entry.
+    expect(info).toHaveBeenCalledWith({ audit: expect.objectContaining({ id: act.id }) }, 'audit');
   });
 
   it('a waiting run that a new message replaced has ended', async () => {
@@ -141,6 +375,9 @@ describe('what changes report', () => {
     await session.claim(session.writer(runId, 1, 2));
     await session.commit(old);
     expect(of(events, 'attempt_ended')).toEqual([{ kind: 'attempt_ended', outcome: 'fenced' }]);
+    // The store is older than what the run has seen.
+    await session.claim(session.writer(runId, 2, 1), 1_000);
+    expect(of(events, 'attempt_ended')[1]).toEqual({ kind: 'attempt_ended', outcome: 'rewound' });
   });
 });
 

@@ -1,5 +1,6 @@
 import { LIMITS } from '../../../protocol/limits.js';
-import { isStalled } from '../../../runs/record/newest-run.js';
+import { isStalled, toNewestRun } from '../../../runs/record/newest-run.js';
+import type { SessionRecord } from '../../../store/contract/sessions.js';
 
 const atWork = { status: 'running', stream: 'active', updatedAt: 1_000 } as const;
 const late = 1_000 + LIMITS.stalledMs + 1;
@@ -18,5 +19,16 @@ describe('a run', () => {
     );
     expect(isStalled({ ...atWork, status: 'completed', stream: 'ended' }, late)).toBe(false);
     expect(isStalled({ ...atWork, status: 'failed', stream: 'failed' }, late)).toBe(false);
+  });
+
+  it('a run is not stalled until its provider is asked again, nor while its agent is paused', () => {
+    expect(isStalled({ ...atWork, waitsUntil: late - 1 }, late)).toBe(false);
+    const record = { ...atWork, runId: 'r', status: 'starting' } as SessionRecord;
+    expect(toNewestRun(record, late)).toEqual({ runId: 'r', status: 'starting', stalled: true });
+    expect(toNewestRun(record, late, true)).toEqual({
+      runId: 'r',
+      status: 'starting',
+      waitingFor: 'agent',
+    });
   });
 });

@@ -211,6 +211,33 @@ describe('expiry in memory', () => {
     }
   });
 
+  it('a deadline is over, and a lease free, at the very moment', async () => {
+    const { session, store, pass } = storesWithClock();
+    const within = { deadlineMs: 500 };
+    const kinds = { a: 'approval', c: 'client', h: 'server' } as const;
+    const { runId } = await session.asked(
+      ...Object.entries(kinds).map(([id, kind]) => newCall(id, kind, within)),
+    );
+    const by = { writer: session.callWriter(runId, 1, 'h', 1), toolCallId: 'h', now: 1 };
+    await store.calls.start({ ...by, hook: 'secret' });
+    await store.calls.suspend(by);
+    expect(await session.record()).toMatchObject({ deadline: 1_000_500 });
+    await session.lease(runId, 'c', 'one', 500);
+
+    pass(500);
+    expect(await session.lease(runId, 'c', 'two')).toEqual({ kind: 'leased' });
+    expect(await session.decide(runId, 'a', true)).toEqual({ kind: 'expired' });
+    expect(await session.extend(runId, 'a', 100)).toEqual({ kind: 'expired' });
+    const asked = { sessionId: session.id, agentType: 'tester', runId, toolCallId: 'h' };
+    const row = { role: 'tool', toolCallId: 'h', toolName: 't', output: 1 } as const;
+    const request = { ...asked, secret: 'secret', row, chunks: [], now: 1 };
+    expect(await store.calls.settle({ source: 'webhook', ...request })).toEqual({
+      kind: 'expired',
+    });
+    for (const id of Object.keys(kinds))
+      expect(await session.expire(runId, id)).toMatchObject({ kind: 'stored' });
+  });
+
   it('deadlines, snapshots, due times and leases use the same clock', async () => {
     const { session, store, pass } = storesWithClock();
     await session.begin({ messages: [userMessage('u1')] });

@@ -76,10 +76,14 @@ describe('a conversation that has lost one of its keys', () => {
   it('who begins under the id of a lost record gets nothing of what is left', async () => {
     const { runId } = await session.asked(newCall('a', 'approval'));
     await session.decide(runId, 'a', false);
+    await stores.redis.xadd(`hx:{${session.id}}:joined`, '500-0', 'from', '1', 'entries', '[]');
+    await stores.redis.hset(`hx:{${session.id}}:results`, 'a', '"large"');
     await lose('root');
     const { kind } = await session.begin({ owner: 'eve', messages: [userMessage('u1', 'mine')] });
     expect(kind).toBe('begun');
     expect(await session.view()).toMatchObject({ openCalls: [], rows: [{ id: 'u1' }] });
+    const left = ['joined', 'results'].map((key) => `hx:{${session.id}}:${key}`);
+    expect(await stores.redis.exists(left)).toBe(0);
     const writer = session.writer((await session.record())?.runId ?? '', 1, 1);
     await session.claim(writer);
     await session.say(writer, 1, 'only this');
