@@ -40,9 +40,8 @@ describe('the input of a program', () => {
     const state = (count: number) => readState(agent(), { text: 'é'.repeat(count) });
     expect(state(LIMITS.stateBytes / 2 - 100)).toHaveProperty('text');
     expect(() => state(LIMITS.stateBytes / 2)).toThrow('The state is too large.');
-    const schema = z.object({ at: z.string().transform((text) => new Date(text)) });
-    expect(readState(agent(schema), { at: '2026-11-30' })).toEqual({
-      at: '2026-11-30T00:00:00.000Z',
-    });
+    const at = z.string().default('2026-11-30');
+    const schema = z.object({ at: at.transform((text) => new Date(text)) });
+    expect(readState(agent(schema), {})).toEqual({ at: '2026-11-30T00:00:00.000Z' });
   });
 });

@@ -102,8 +102,6 @@ it('no run of a paused agent is started or given up, and all start in their orde
   const record = await store.sessions.read(first);
   expect(record?.status).toBe('starting');
   expect(record !== undefined && (await agents.isHeld(record))).toBe(true);
-  // Its process dies before it removes the run from the list.
-  await store.runs.stop(stopped, { mode: 'interrupt' });
   await release();
   expect(started).toEqual([]);
 
@@ -115,6 +113,8 @@ it('no run of a paused agent is started or given up, and all start in their orde
   // The sweep neither starts the run out of turn nor gives it up.
   expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
   temporal.isAway = false;
+  // Its process dies before it removes the run from the list.
+  await store.runs.stop(stopped, { mode: 'interrupt' });
   await createLook(undefined, false)();
   expect(started).toEqual([]);
   await release();

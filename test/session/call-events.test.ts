@@ -67,19 +67,22 @@ describe('events of a call', () => {
   });
 
   it('events are kept if the outcome is unknown, and if the run is ended meanwhile', async (setup) => {
-    const { streamManager, session } = setup;
-    const { runId } = await session.asked(server('s'), server('t'));
-    for (const id of ['s', 't']) {
+    const { store, streamManager, session } = setup;
+    const { runId } = await session.asked(server('s'), server('t'), server('h'));
+    for (const id of ['s', 't', 'h']) {
       await session.start(runId, 1, id, 1);
       const writer = session.callWriter(runId, 1, id, 1);
       await streamManager.append(writer, 1, [event(session.id, id)], 0);
     }
     await session.start(runId, 1, 's', 2);
+    // It waits for its webhook.
+    const writer = session.callWriter(runId, 1, 'h', 1);
+    await store.calls.suspend({ writer, toolCallId: 'h', now: 1 });
     await session.end(runId, 'failed');
     const rows = await session.rows(2);
     equal(
       rows.map((row) => row.role === 'tool' && row.events?.map(({ chunk }) => chunk.data)),
-      [['s'], ['t']],
+      [['s'], ['t'], ['h']],
     );
   });
 });

@@ -237,6 +237,17 @@ describe('rewind, an edited message', () => {
   });
 });
 
+describe('rewind, while a run is active that is to be stopped for it', () => {
+  it('it is busy only if nothing else is refused', async ({ store, session }) => {
+    const { runId } = await session.speaking();
+    const retry = { sessionId: session.id, runId, nonce: 'n', now: 1, mode: 'retry' as const };
+    const other = { ...retry, messageId: 'u9' };
+    equal(await store.runs.rewind(other), { kind: 'busy', runId });
+    equal(await store.runs.rewind({ ...other, stops: runId }), { kind: 'message_not_found' });
+    equal(await store.runs.rewind({ ...retry, stops: runId }), { kind: 'busy', runId });
+  });
+});
+
 describe('end', () => {
   it('a run ends once, and later ends return its status', async ({ session }) => {
     const { runId } = await session.newRun();

@@ -218,6 +218,19 @@ describe('rewind', () => {
     includes(await session.newRun('u2'), { messageId: 'msg-3', turn: 2 });
   });
 
+  it('nothing of the end of its run stays behind a checkpoint', async ({ store, session }) => {
+    await takeStep(session, await session.newRun('u1'), 1);
+    await session.stop();
+    const next = await session.newRun('u2');
+    await session.claim(session.writer(next.runId, 1, 1));
+    await session.stop();
+    await session.end(next.runId, 'interrupted');
+    const { checkpoints } = await store.checkpoints.list(session.id);
+    await session.rewindTo(checkpoints[0]?.id ?? '');
+    equal((await session.messages('tool_end')).length, 1);
+    equal(await session.messages('stream_end'), []);
+  });
+
   it('the questions of sub-agents stay with the step that called them', async (setup) => {
     const { session } = setup;
     const { runId, children } = await grow(setup, 1, () => []);

@@ -135,8 +135,20 @@ describe('the webhook of a call', () => {
     await session.finishCall(runId, 1, 'a', 'done', 1);
     includes(await session.record(), { status: 'waiting_tool', stream: 'paused' });
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'not_ready' });
+    includes(await session.record(), { resumeTaken: true });
     includes(await callHook(store, session.id, runId), { resume: { approved: [] } });
+    includes(await session.record(), { resumeTaken: false });
     includes(await session.claim(session.writer(runId, 2, 1)), { kind: 'claimed' });
+  });
+
+  it('releases what was released before, whose start does not show that the news has arrived', async (setup) => {
+    const { store, session } = setup;
+    const { runId } = await session.asked(server('s'), approval('a'));
+    await waitForHook(setup, session, runId);
+    await session.decide(runId, 'a', true);
+    includes(await callHook(store, session.id, runId), { resume: { approved: ['a'] } });
+    includes(await session.start(runId, 1, 'a', 1), { kind: 'execute' });
+    includes(await session.record(), { resumeTaken: false });
   });
 
   it('keeps what its tool said and changed, and is due although other calls work', async (setup) => {
@@ -185,6 +197,30 @@ describe('the webhook of a call', () => {
       resume: { step: 1, approved: ['own'] },
     });
     includes(await root.start(runId, 1, 'own', 1), { kind: 'execute' });
+  });
+
+  it('a sub-agent that waits for it sleeps on when the conversation goes on', async (setup) => {
+    const { root, runId, children } = await grow(setup, 1, (runId) => [heldCall(runId, 'own')]);
+    for (const { driver, ref } of children) {
+      await driver.ask(ref.runId, 1, [server('s')]);
+      await waitForHook(setup, driver, ref.runId);
+      const decided = await root.decide(runId, 'own', true);
+      includes(decided, { resume: { approved: ['own'] } });
+      equal('others' in decided, false);
+      includes(await driver.record(), { status: 'waiting_tool' });
+    }
+  });
+
+  it('a sub-agent that goes on alone keeps the conversation active', async (setup) => {
+    const tree = await grow(setup, 2, (runId) => [heldCall(runId, 'own')]);
+    const { root, runId } = tree;
+    const [one, two] = [childAt(tree, 0), childAt(tree, 1)];
+    await one.driver.ask(one.ref.runId, 1, [server('s')]);
+    await waitForHook(setup, one.driver, one.ref.runId);
+    await two.driver.ask(two.ref.runId, 1, [heldCall(two.ref.runId, 'x')]);
+    await callHook(setup.store, one.driver.id, one.ref.runId);
+    await settleChild(setup, root, runId, two.callId);
+    includes(await root.record(), { status: 'running', stream: 'active' });
   });
 
   it('a sub-agent that ends releases nothing where no people were asked, or others are', async (setup) => {

@@ -1,5 +1,6 @@
 import { erase } from '../../session/erase.js';
 import { newRecord } from '../../session/record.js';
+import { saveState } from '../../session/state.js';
 import { openWriter } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
 import { createChange, createQueues, type Backend } from '../../store/change.js';
@@ -255,4 +256,17 @@ it('work of a conversation goes on although what was queued before it fails', as
   const next = queued('s', () => Promise.resolve('done'));
   await expect(failed).rejects.toThrow('lost');
   expect(await next).toBe('done');
+});
+
+it('a state is saved once, however often the request is sent', async () => {
+  const { change } = await openStream(() => Promise.resolve());
+  await change('s', ({ existing }) => void (existing.agent = 'a'), {});
+  const save = (nonce: string) =>
+    change('s', saveState, { expectedVersion: 0, state: '{}', nonce, now: 1 });
+  const saved = { kind: 'saved', version: 1 };
+  expect([await save('one'), await save('one'), await save('other')]).toEqual([
+    saved,
+    saved,
+    { kind: 'stale' },
+  ]);
 });
