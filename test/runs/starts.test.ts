@@ -1,3 +1,5 @@
+import { HelixError } from '../../protocol/errors.js';
+import type { AdmitInput } from '../../runs/extension.js';
 import { toAttributes, type RunLabels } from '../../runs/search-attributes.js';
 import { NOTHING } from '../../runs/workflow-look.js';
 import type { RunInput } from '../../protocol/run.js';
@@ -117,5 +119,76 @@ it.each([
     AgentTenant: 'acme',
     AgentModel: 'm',
     AgentTurn: 2,
+  });
+});
+
+describe('an extension that admits what begins', () => {
+  /** Composes runs with two extensions, of which the second may refuse. */
+  function composeAdmitting() {
+    const stores = createMemoryStores();
+    const session = drive(stores);
+    const asked: AdmitInput[] = [];
+    let [released, refuses] = [0, false];
+    const before = async (input: AdmitInput) => {
+      asked.push(input);
+      return () => void (released += 1);
+    };
+    const refuse = async (): Promise<undefined> => {
+      if (refuses) throw new HelixError('quota_exceeded', 'Too many.');
+      return undefined;
+    };
+    const extensions = [
+      { name: 'first', before },
+      { name: 'second', before: refuse },
+    ];
+    const runs = createIdleRuns(stores, { extensions });
+    const of = { sessionId: session.id, agent: 'tester', owner: 'ann' };
+    const begin = (ids: string[], policy?: 'queue') =>
+      runs.execute({ ...of, messages: ids.map((id) => userMessage(id)), policy });
+    const isReleased = async () => {
+      await runs.idle();
+      return released === asked.length;
+    };
+    const setRefusing = () => (refuses = true);
+    return { stores, session, runs, asked, begin, isReleased, setRefusing };
+  }
+
+  it('is released whatever follows, and refuses no message that was accepted before', async () => {
+    const { stores, begin, isReleased, setRefusing } = composeAdmitting();
+    expect(await begin(['u1'])).toMatchObject({ kind: 'begun' });
+    expect(await isReleased()).toBe(true);
+    const { conversations } = await stores.store.owners.page({ owner: 'ann' }, { limit: 1 });
+    expect(conversations).toMatchObject([{ title: 'hello from u1' }]);
+    setRefusing();
+    expect(await begin(['u1'])).toEqual({ kind: 'accepted' });
+    for (const ids of [['u2'], ['u1', 'u2']])
+      await expect(begin(ids)).rejects.toMatchObject({ code: 'quota_exceeded' });
+    expect(await isReleased()).toBe(true);
+  });
+
+  it('is told what a run, a repetition and a copy add, unless a run is active', async () => {
+    const { session, runs, asked, begin } = composeAdmitting();
+    const { id: sessionId } = session;
+    await begin(['u1']);
+    await begin(['u2'], 'queue');
+    await expect(runs.retry({ sessionId })).rejects.toMatchObject({
+      code: 'agent_already_running',
+    });
+    await session.stop();
+    await runs.resume({ sessionId });
+    await session.stop();
+    await runs.retry({ sessionId, messageId: 'u1', messages: [userMessage('u1', 'better')] });
+    await session.claim(session.writer((await session.record())?.runId ?? '', 1, 1));
+    const { runId = '' } = (await session.record()) ?? {};
+    await expect(runs.retry({ sessionId, stops: runId })).rejects.toThrow();
+    await runs.branch({ sessionId });
+    expect(asked.map(({ purpose, bytes }) => [purpose, bytes > 0])).toEqual([
+      ['alone', true],
+      ['run', true],
+      ['alone', false],
+      ['alone', true],
+      ['alone', false],
+      ['copy', true],
+    ]);
   });
 });

@@ -290,6 +290,12 @@ describe('order of checks', () => {
     });
   });
 
+  it('a claim of a committed step goes nowhere once the run was stopped', async ({ session }) => {
+    const { runId } = await session.asked(server('s'));
+    await session.stop();
+    equal(await session.claim(session.writer(runId, 1, 9)), { kind: 'superseded' });
+  });
+
   it('a claim checks a committed step before a store that is behind', async ({ session }) => {
     const { runId } = await session.asked(server('s'));
     includes(await session.claim(session.writer(runId, 1, 9), 999), { kind: 'done' });

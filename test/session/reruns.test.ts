@@ -211,6 +211,10 @@ describe('rewind, an edited message', () => {
       { id: 'u2' },
       { id: 'u3', parts: [{ type: 'text', text: 'now' }] },
     ]);
+    await session.stop();
+    includes(await session.retry({ messageId: 'u2', messages: [userMessage('u2', 'now')] }), {
+      run: { turn: 2, messageId: 'msg-3' },
+    });
   });
 
   it('a reply cannot be replaced, and no message can be stored twice', async ({ session }) => {
@@ -225,6 +229,7 @@ describe('rewind, an edited message', () => {
       kind: 'message_not_found',
     });
     equal(await session.retry({ messageId: 'u9', messages }), { kind: 'message_not_found' });
+    equal(await session.retry({ messageId: 'msg-2' }), { kind: 'message_not_found' });
     equal(
       await session.retry({ messageId: 'u2', messages: [userMessage('u1', 'x'), ...messages] }),
       { kind: 'conflict', messageId: 'u1' },

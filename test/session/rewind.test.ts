@@ -174,6 +174,7 @@ describe('rewind', () => {
     await conclude(session, run, 3);
     const { checkpoints } = await store.checkpoints.list(session.id);
     const id = checkpoints.at(-1)?.id ?? '';
+    includes(await store.documents.readState(session.id, 'turn'), { customState: { step: 0 } });
     const before = await session.record();
     const result = await session.rewindTo(id, { nonce: 'back' });
     includes(result, {
@@ -216,6 +217,20 @@ describe('rewind', () => {
     equal((await session.messages('stream_resync')).length, 1);
     await session.stop();
     includes(await session.newRun('u2'), { messageId: 'msg-3', turn: 2 });
+  });
+
+  it('the turn began with the state before its first step, whichever step it returns to', async (setup) => {
+    const { store, session } = setup;
+    const run = await session.newRun('u1');
+    await session.save({ step: 0 }, 0);
+    await takeStep(session, run, 1);
+    await session.save({ step: 1 }, 1);
+    await takeStep(session, run, 2);
+    await session.stop();
+    const { checkpoints } = await store.checkpoints.list(session.id);
+    await session.rewindTo(checkpoints[0]?.id ?? '');
+    includes(await session.load(), { customState: { step: 1 } });
+    includes(await store.documents.readState(session.id, 'turn'), { customState: { step: 0 } });
   });
 
   it('nothing of the end of its run stays behind a checkpoint', async ({ store, session }) => {

@@ -65,7 +65,9 @@ describe('steer', () => {
   it('a steering message gives a run that would end another step', async ({ session }) => {
     const { runId, writer } = await session.speaking();
     await session.steer('u2');
-    includes(await session.commit(writer), { kind: 'steered' });
+    // The result would end the run; the one that counts is that of its last step.
+    const steered = await session.commit(writer, { output: 'too early' });
+    includes(steered, { kind: 'steered', at: { next: { do: 'model', step: 2 } } });
     includes(await session.record(), { status: 'running', stream: 'active' });
     equal(await session.messages('stream_end'), []);
     // A repeated commit returns the same decision.

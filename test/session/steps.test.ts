@@ -67,6 +67,13 @@ describe('commit', () => {
     ]);
   });
 
+  it('a commit is a sign of life of its run', async ({ session }) => {
+    const { writer } = await session.speaking();
+    const now = Date.now() + 60_000;
+    await session.commit(writer, { calls: [server('s')], now });
+    includes(await session.record(), { updatedAt: now });
+  });
+
   it('a repeated commit returns the first outcome and writes nothing', async ({ session }) => {
     const { writer } = await session.speaking();
     await session.commit(writer, { calls: [approval('a')] });
@@ -198,11 +205,14 @@ describe('discard', () => {
     await store.steps.discard({ ...discard, failure: 1 });
     equal((await session.record())?.waitsUntil, undefined);
     await store.steps.discard({ ...discard, failure: 2, waitMs: 60_000 });
-    const { waitsUntil = 0, status } = (await session.record()) ?? {};
+    const { waitsUntil = 0, status, runStartedAt } = (await session.record()) ?? {};
     equal(status, 'running');
     ok(Math.abs(waitsUntil - Date.now() - 60_000) < 10_000);
-    const claim = await session.claim(session.writer(runId, 1, 2));
+    const later = { known: 0, now: Date.now() + 60_000 };
+    const claim = await store.steps.claim({ writer: session.writer(runId, 1, 2), ...later });
     includes(claim, { failures: 2, waits: 1 });
+    // The wait was part of its work.
+    equal((await session.record())?.runStartedAt, runStartedAt);
     ok(claim.kind === 'claimed' && claim.failingForMs >= 0 && claim.failingForMs < 60_000);
     equal((await session.record())?.waitsUntil, undefined);
     equal((await session.stop()).kind, 'stopping');
@@ -215,6 +225,14 @@ describe('discard', () => {
     includes(await session.record(), { status: 'interrupted', stream: 'ended' });
     includes(await session.newRun(), { turn: 2 });
     equal((await session.record())?.waitsUntil, undefined);
+  });
+
+  it('a stop after the wait finds a model that may speak', async ({ store, session }) => {
+    const { writer } = await session.speaking();
+    await store.steps.discard({ writer, failure: 1, reason: 'x', waitMs: 1, now: 1 });
+    const { waitsUntil = 0 } = (await session.record()) ?? {};
+    while (Date.now() <= waitsUntil) await Promise.resolve();
+    equal((await session.stop()).kind, 'stopping');
   });
 
   it('a fenced attempt and an ended run are refused', async ({ store, session }) => {

@@ -148,6 +148,7 @@ describe('a sub-agent', () => {
     includes(await tree.root.start(tree.runId, 1, 'r'), { kind: 'execute' });
     includes(await one.driver.claim(one.driver.writer(one.ref.runId, 2, 1)), { kind: 'claimed' });
     includes(await two.driver.claim(two.driver.writer(two.ref.runId, 2, 1)), { kind: 'claimed' });
+    equal((await tree.root.record())?.wakes, undefined);
     includes(await tree.root.rows(rows.length), [
       { role: 'tool', toolCallId: 'a', denied: true, display: true },
       { role: 'tool', toolCallId: 'c', output: 1, display: true },
@@ -410,6 +411,7 @@ describe('a sub-agent', () => {
   it('a sub-agent that is asked to stop stops the conversation', async (setup) => {
     const tree = await grow(setup, 1, () => []);
     const { driver, ref } = childAt(tree, 0);
+    await driver.claim(driver.writer(ref.runId, 1, 1));
     equal(await driver.stop({ runId: `${ref.runId}x` }), { kind: 'nothing' });
     includes(await driver.stop({ runId: ref.runId }), { kind: 'ended', runId: tree.runId });
     includes(await tree.root.record(), { status: 'interrupted' });

@@ -38,7 +38,7 @@ async function asking(session: SessionDriver): Promise<string> {
 
 type Stage = ReturnType<typeof hear>;
 
-/** Creates a session whose changes are heard, and a function that returns what one of them tells. */
+/** Opens a session, and lists the events that its changes tell. */
 function hear() {
   const bare = createMemoryStores();
   const heard: string[] = [];

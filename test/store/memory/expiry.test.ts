@@ -96,6 +96,28 @@ describe('expiry in memory', () => {
     expect(await session.newRun('u1')).toMatchObject({ turn: 1, startSequence: 0 });
   });
 
+  it.each([0, 400_000])(
+    'a copy is kept for its own time, with its files: %i s',
+    async (seconds) => {
+      const { store, session, pass } = storesWithClock({ sessionTtlSeconds: seconds });
+      const { id: sessionId } = session;
+      const file = { id: 'f', mediaType: 'text/plain', sha256: 'x', at: 1 };
+      const limits = { files: 1, bytes: 9 };
+      await store.files.add({ sessionId, owner: 'ann', file, content: Buffer.from('x'), limits });
+      await store.sessions.branch({
+        ...{ sessionId, agent: 'a', owner: 'ann', nonce: 'n', now: 1, rows: [], messages: [] },
+        visibleMessages: 0,
+        turn: { turn: 1, row: 0, messageId: 'msg-1', step: 0, hasReplied: false },
+      });
+      pass(100 * HOUR);
+      expect(await store.files.list(sessionId)).toHaveLength(1);
+      pass(12 * HOUR);
+      const isKept = seconds === 0;
+      expect((await session.record()) !== undefined).toBe(isKept);
+      expect(await store.files.list(sessionId)).toHaveLength(isKept ? 1 : 0);
+    },
+  );
+
   it('what is written after the end expires with the rest', async () => {
     let time = 1_000_000;
     const data = createMemoryData({ now: () => time, sessionTtlSeconds: 60 });
