@@ -136,8 +136,9 @@ function createMcpConnection(
     } catch (error) {
       signal.throwIfAborted();
       const why: unknown = lost.signal.aborted ? lost.signal.reason : (opened.ended() ?? error);
-      const failure = toFailure(name, why);
-      const isGone = failure.code === 'mcp_connection_lost';
+      const hasSession = opened.client.transport?.sessionId !== undefined;
+      const failure = toFailure(name, why, hasSession);
+      const isGone = failure.code === 'mcp_connection_lost' || failure.isUnsent;
       // Other requests on this connection may still get their answers.
       if (isGone) opened.retire();
       return { failure, isSent: !failure.isUnsent };
@@ -157,7 +158,9 @@ function createMcpConnection(
       if ('answer' in tried) return tried.answer;
       const { failure, isSent } = tried;
       const isPassing = ['mcp_connection_lost', 'mcp_unavailable'].includes(failure.code);
-      if (!isPassing) throw failure;
+      // A new session may take what the server refused because it had forgotten this one.
+      const isForgotten = failure.isUnsent && attempt === 1;
+      if (!isPassing && !isForgotten) throw failure;
       if (isSent && !isRepeatable) throw unknownOutcome(name, failure);
       if (attempt === TRIES) throw isSent ? failure : unavailable(name, failure);
       await sleep(FIRST_WAIT_MS * 2 ** (attempt - 1), signal);

@@ -49,8 +49,10 @@ const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH'
 /**
  * Classifies errors of the SDK and of sockets by their meaning for a call. Messages are written here,
  * because the originals may quote addresses, headers and answers.
+ *
+ * @param hasSession true if the request belonged to a session of the server
  */
-export function toFailure(name: string, error: unknown): McpError {
+export function toFailure(name: string, error: unknown, hasSession = false): McpError {
   const own = findMcpError(error);
   if (own !== undefined) return own;
   const { code, message = '', issues } = (error ?? {}) as SdkError;
@@ -58,7 +60,7 @@ export function toFailure(name: string, error: unknown): McpError {
   if (isError && error.name === 'UnauthorizedError') return unauthorized(name, error);
   if (Array.isArray(issues) || error instanceof SyntaxError) return badAnswer(name, error);
   if (isError && message.startsWith('Streamable HTTP error') && typeof code === 'number') {
-    return ofStatus(name, code, error);
+    return ofStatus(name, code, error, hasSession);
   }
   // Numeric codes are JSON-RPC errors, so the server has answered.
   if (typeof code === 'number' && !message.includes('Connection closed')) {
@@ -74,11 +76,13 @@ interface SdkError {
   issues?: unknown;
 }
 
-function ofStatus(name: string, status: number, cause: Error): McpError {
+function ofStatus(name: string, status: number, cause: Error, hasSession: boolean): McpError {
   if (status === 401 || status === 403) return unauthorized(name, cause);
   // A server that has forgotten the session has not executed the request.
   if (status === 404 || status >= 500) return connectionLost(name, cause, status === 404);
-  return status < 0 ? badAnswer(name, cause) : refused(name, status, cause);
+  if (status < 0) return badAnswer(name, cause);
+  // After a restart many servers answer 400 to a session that they no longer know.
+  return Object.assign(refused(name, status, cause), { isUnsent: hasSession && status === 400 });
 }
 
 function unauthorized(name: string, cause: Error): McpError {

@@ -6,7 +6,7 @@ import { guardedLookup, isPermittedUrl, type HostRule } from '../../agents/index
 import { LIMITS } from '../../protocol/limits.js';
 import { McpError, tooLarge } from './errors.js';
 import { isPlain } from './secrets.js';
-import type { HttpMcpServer } from './servers.js';
+import type { HttpMcpServer, McpHeaders } from './servers.js';
 
 /** A request in flight, which its transport fails when no answer can arrive any more. */
 export interface InFlight {
@@ -60,12 +60,22 @@ export function createGuardedFetch(
     if (url.origin !== own.origin) return Object.fromEntries(headers);
     const authorization = headers.get('authorization');
     if (authorization !== null) onHeader(authorization);
-    const given = typeof server.headers === 'function' ? await server.headers() : server.headers;
+    const given = await givenHeaders();
     for (const [name, value] of Object.entries(given ?? {})) {
       if (!isPlain(name)) onHeader(value);
       headers.set(name, value);
     }
     return Object.fromEntries(headers);
+  }
+
+  /** @throws McpError if the author's function fails: nothing is sent then */
+  async function givenHeaders(): Promise<McpHeaders | undefined> {
+    if (typeof server.headers !== 'function') return server.headers;
+    try {
+      return await server.headers();
+    } catch (cause) {
+      throw broken(cause, true);
+    }
   }
 
   return {
@@ -128,12 +138,16 @@ function send(
   return new Promise((resolve, reject) => {
     const { request } = url.protocol === 'https:' ? https : http;
     const signal = AbortSignal.any([init.signal, over].filter((each) => each != null));
+    let underWay: http.ClientRequest | http.IncomingMessage;
     const sent = request(url, options, (answer) => {
+      underWay = answer;
       answer.on('end', release);
       resolve(answer);
     });
+    underWay = sent;
     const abort = (): void => {
-      sent.destroy(signal.reason as Error);
+      // An answer handles the error; the request of an answer that has arrived would throw it in this process.
+      underWay.destroy(signal.reason as Error);
     };
     const release = (): void => signal.removeEventListener('abort', abort);
     if (signal.aborted) abort();
@@ -193,6 +207,7 @@ function refusedAddress(): McpError {
   return new McpError('mcp_address_refused', 'Its address must not be connected to.');
 }
 
-function broken(cause?: unknown): McpError {
-  return new McpError('mcp_connection_lost', 'The connection was lost.', cause);
+function broken(cause?: unknown, isUnsent = false): McpError {
+  const lost = new McpError('mcp_connection_lost', 'The connection was lost.', cause);
+  return Object.assign(lost, { isUnsent });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createToolHost } from '../../../activities/index.js';
 import { guardedLookup, type ToolContext } from '../../../agents/index.js';
 import { toModelName } from '../../../agents/tool-names.js';
@@ -222,15 +223,49 @@ describe('servers of tools', () => {
     );
   });
 
-  it('a server that forgot its session is connected to again', async () => {
-    let forgets = true;
+  it.each([404, 400])(
+    'a server that forgot its session is connected to again: %d',
+    async (code) => {
+      let [forgets, opened, isRefusing] = [true, 0, false];
+      const http = await byHttp('', {}, (_, response, { method }) => {
+        response.setHeader(...SESSION);
+        if (method === 'initialize') opened += 1;
+        if (method !== 'tools/call' || !(forgets || isRefusing)) return false;
+        forgets = false;
+        return response.writeHead(isRefusing ? 400 : code).end();
+      });
+      const { run } = await toolsOf(http.server);
+      expect(await run('change')).toMatchObject({ content: [{ text: 'did change ' }] });
+      expect(opened).toBe(2);
+      isRefusing = true;
+      await expect(run('change')).rejects.toMatchObject({ code: 'mcp_call_refused' });
+      expect(opened).toBe(3);
+    },
+  );
+
+  it('a 400 of a server without sessions is a refusal, and is not repeated', async () => {
+    let calls = 0;
     const http = await byHttp('', {}, (_, response, { method }) => {
-      response.setHeader(...SESSION);
-      if (method !== 'tools/call' || !forgets) return false;
-      forgets = false;
-      return response.writeHead(404).end();
+      if (method !== 'tools/call') return false;
+      calls += 1;
+      return response.writeHead(400).end();
     });
     const { run } = await toolsOf(http.server);
+    await expect(run('change')).rejects.toMatchObject({ code: 'mcp_call_refused' });
+    expect(calls).toBe(1);
+  });
+
+  it('headers that cannot be made leave nothing open: the call was not sent', async () => {
+    let isAway = false;
+    const headers = (): Record<string, string> => {
+      if (isAway) throw new Error('no token');
+      return { authorization: 'Bearer abc-def-ghi' };
+    };
+    const http = await byHttp('', { headers });
+    const { run } = await toolsOf(http.server);
+    isAway = true;
+    await expect(run('change')).rejects.toMatchObject({ code: 'mcp_unavailable' });
+    isAway = false;
     expect(await run('change')).toMatchObject({ content: [{ text: 'did change ' }] });
   });
 
@@ -350,6 +385,21 @@ describe('servers of tools by HTTP', () => {
     await expect(call).rejects.toThrow('stopped');
     await until('it is closed', () => !isOpen);
     expect(await http.notes()).toContain('cancelled');
+  });
+
+  it('a connection may be closed as soon as the last answer has arrived', async () => {
+    const http = await byHttp('', {}, (_, response, { id, method }) => {
+      if (method !== 'tools/call') return false;
+      const data = JSON.stringify({ jsonrpc: '2.0', id, result: { content: [] } });
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      return response.end(`event: message\ndata: ${data}\n\n`);
+    });
+    const host = openHost();
+    const { run } = await toolsOf(http.server, host);
+    await run('look');
+    await host.close();
+    // An error of a socket that no one handles would end the process here.
+    await sleep(50);
   });
 
   it('no more connections are open than the process may have', async () => {
