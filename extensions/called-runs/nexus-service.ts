@@ -94,8 +94,9 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
   }
 
   /** Begins a message's run once, even if Temporal retries the operation, and waits for its workflow. */
-  const run = new WorkflowRunOperationHandler<AgentCall, RunSummary>((context, call) =>
+  const run = new WorkflowRunOperationHandler<AgentCall, RunSummary>((context, given) =>
     orRefused(async () => {
+      const call = withoutNulls(given);
       const id = `nx-${context.requestId}`;
       const begun = await called.beginAgentRun({ sessionId: id, messageId: id, ...call });
       const { sessionId, runId, start } = begun;
@@ -128,9 +129,10 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
   return serviceHandler(AgentService, {
     run,
     result: (_, conversation) =>
-      orRefused(async () => called.lookAtAgentRun(await find(conversation))),
-    answer: (_, { sessionId, userId, tenantId, approved, ...answer }) =>
+      orRefused(async () => called.lookAtAgentRun(await find(withoutNulls(conversation)))),
+    answer: (_, given) =>
       orRefused(async () => {
+        const { sessionId, userId, tenantId, approved, ...answer } = withoutNulls(given);
         const { runId } = await find({ sessionId, userId, tenantId });
         const decision = approved === true ? UPDATES.approve : UPDATES.deny;
         const update = approved === undefined ? UPDATES.submitToolResult : decision;
@@ -139,13 +141,19 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
           .executeUpdate(update, { args: [answer] });
         return { runId };
       }),
-    stop: (_, { reason, ...conversation }) =>
+    stop: (_, given) =>
       orRefused(async () => {
+        const { reason, ...conversation } = withoutNulls(given);
         const { sessionId, runId } = await find(conversation);
         await called.stopAgentRun({ sessionId, runId, reason });
         return { runId };
       }),
   });
+}
+
+/** Drops nulls, which callers in other languages send for absent fields. An absent result counts as null. */
+function withoutNulls<Input extends object>(input: Input): Input {
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as Input;
 }
 
 /** Turns refusals into final failures with their code as type; Temporal retries after outages. */

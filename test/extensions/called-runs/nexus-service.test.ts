@@ -82,6 +82,9 @@ async function refusal(name: string, input: object): Promise<unknown> {
 
 const conversation = () => ({ sessionId: runs.newSessionId(), userId: 'ann', tenantId: 'acme' });
 
+/** Fields without a value. */
+const nothing = { sessionId: null, userId: null, tenantId: null, metadata: null };
+
 const storedId = ({ sessionId, tenantId }: ReturnType<typeof conversation>): string =>
   toStoredSessionId(sessionId, tenantId);
 
@@ -117,14 +120,17 @@ it.concurrent('waits while the agent is paused', async () => {
   expect(await running.result()).toMatchObject({ status: 'completed' });
 });
 
-it.concurrent('a message without a conversation begins one', async () => {
-  expect(await call('run', { agent: agent.name, message: 'hello' })).toMatchObject({
+it.concurrent.each([
+  ['absent', {}],
+  ['null, as other languages send them', { ...nothing, messageId: null, state: null }],
+])('a message without a conversation begins one; its fields are %s', async (_, fields) => {
+  expect(await call('run', { ...fields, agent: agent.name, message: 'hello' })).toMatchObject({
     status: 'completed',
   });
 });
 
 it.concurrent.each([
-  ['approve', { approved: true }],
+  ['approve', { approved: true, result: null, error: null, inputHash: null }],
   ['deny', { approved: false, reason: 'too much' }],
 ])('a call that waits is answered: %s', async (_, decision) => {
   const whose = conversation();
