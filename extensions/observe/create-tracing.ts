@@ -87,12 +87,21 @@ export function createTracing(options: TracingOptions): Tracing {
   function flagsOf(traceId: string): number {
     const known = sampled.get(traceId);
     if (known !== undefined) return known;
-    const start = { traceId, spanId: spanIdOf(traceId) };
-    const probe = ids.using(start, () => spans.startSpan('probe', { root: true }, ROOT_CONTEXT));
     if (sampled.size >= MOST_SAMPLED) sampled.delete(sampled.keys().next().value ?? '');
-    const { traceFlags } = probe.spanContext();
+    const traceFlags = askSampler(traceId);
     sampled.set(traceId, traceFlags);
     return traceFlags;
+  }
+
+  function askSampler(traceId: string): number {
+    const start = { traceId, spanId: spanIdOf(traceId) };
+    try {
+      const probe = ids.using(start, () => spans.startSpan('probe', { root: true }, ROOT_CONTEXT));
+      return probe.spanContext().traceFlags;
+    } catch {
+      // A run must not fail because of a sampler or a span processor.
+      return TraceFlags.NONE;
+    }
   }
 
   function contextOf({ trace: of, span }: SpanName): SpanContext {

@@ -47,6 +47,19 @@ afterAll(() => {
 });
 
 describe('a tracer', () => {
+  it('work does not fail because of a sampler or a span processor', () => {
+    const fail = (): never => {
+      throw new Error('broken');
+    };
+    const rest = { forceFlush: () => Promise.resolve(), shutdown: () => Promise.resolve() };
+    const processor = { ...rest, onStart: fail, onEnd: fail };
+    for (const options of [{ spanProcessors: [processor] }, { sampler: { shouldSample: fail } }]) {
+      const { tracer } = open(options).tracing;
+      expect(tracer.within(newSpan().id, () => 'done')).toBe('done');
+      tracer.write(newSpan());
+    }
+  });
+
   it('two processes give the same span the same ids', () => {
     const [one, two] = [open(), open()];
     for (const { tracing } of [one, two]) {
