@@ -1,3 +1,4 @@
+import { assertSettings, must, settings } from '../../agents/index.js';
 import type { Extension } from '../../extension.js';
 import type { RunsHost } from '../../runs/extension.js';
 import { defineRoute, mayRead, type Route } from '../../api/extension.js';
@@ -47,12 +48,26 @@ export function limitsOfSettings(
   };
 }
 
+/** No comparison with NaN is true: a quota of NaN would limit nothing, and a budget of it refuse everything. */
+const Limit = must('a number from 0', (value) => typeof value === 'number' && value >= 0);
+const Counts = settings({ runs: Limit, queued: Limit, sessions: Limit, bytes: Limit });
+const Amounts = settings({ dayUsd: Limit.optional(), monthUsd: Limit.optional() }).optional();
+const Action = must(`'refuse' or 'warn'`, (value) => value === 'refuse' || value === 'warn');
+const Settings = settings({
+  quotas: settings({ user: Counts, tenant: Counts }).optional(),
+  budgets: settings({ user: Amounts, tenant: Amounts, action: Action.optional() }).optional(),
+});
+
 /**
  * Limits what users and tenants have and spend, and shows operators their usage. A run that would
  * begin, continue or be copied beyond a quota is refused as `quota_exceeded`; one that would begin
  * or continue beyond a budget as `budget_exceeded`.
+ *
+ * @throws DefinitionError that names each limit that is no number
  */
 export function limits({ quotas, budgets }: LimitOptions = {}): Extension {
+  const numbers = { quotas: quotas === 'unlimited' ? undefined : quotas, budgets };
+  assertSettings(Settings, numbers, { call: 'limits' });
   const quotasOf = createQuotasOf(quotas);
   const checks = new WeakMap<RunsHost, ReturnType<typeof createBudgetCheck>>();
   return {

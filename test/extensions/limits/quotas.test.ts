@@ -22,6 +22,19 @@ function executorWith(user: Partial<OwnerCounts>, tenantFactor?: number): Runs {
   return createIdleRuns(stores, { agents: [agent], extensions });
 }
 
+it('a limit that is no number is refused at the start, since nothing compares with it', () => {
+  const wrong = (options: object) => () => limits(options);
+  expect(wrong({ quotas: toQuotas({ runs: Number(undefined) }) })).toThrow(
+    'quotas.user.runs must be a number from 0, not NaN; quotas.tenant.runs',
+  );
+  expect(wrong({ quotas: { runs: 5 } })).toThrow('quotas.user is missing');
+  expect(wrong({ budgets: { user: { dayUsd: '5' } } })).toThrow('budgets.user.dayUsd must be');
+  expect(wrong({ budgets: { tenant: { monthUsd: -1 }, action: 'stop' } })).toThrow(
+    'budgets.action',
+  );
+  limits({ quotas: toQuotas({ runs: Infinity }), budgets: { user: { dayUsd: undefined } } });
+});
+
 interface Message {
   sessionId?: string;
   owner?: string;
