@@ -105,6 +105,17 @@ it('of two extensions with one name the last counts, and pages come behind the m
   expect((await server.get('/guarded')).status).toBe(403);
 });
 
+it('a command that exists already is refused in one sentence', () => {
+  const mine = (word: string) => ({ name: `my ${word}`, commands: [{ ...hello, name: word }] });
+  const hello = { description: 'Says hello.', run: () => Promise.resolve() };
+  const create = (...extensions: Extension[]) => {
+    return () => createProgram({} as Cli, { version: '0', extensions });
+  };
+  expect(create(mine('agent'))).toThrow('"my agent" has a command "agent", which exists already.');
+  expect(create(mine('hello'), mine('hello [who]'))).toThrow('"hello", which exists already.');
+  expect(create(mine('hello'), mine('hallo'))).not.toThrow();
+});
+
 it('the file that EXTENSIONS names is loaded, and one without extensions is refused', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'helix-extension-')), 'mine.ts');
   writeFileSync(
