@@ -88,6 +88,9 @@ function toPart(
 ): ByteRange | 'unsatisfiable' | undefined {
   const condition = request.get('if-range');
   if (condition !== undefined && condition !== etag) return undefined;
+  // The parser refuses more last bytes than the file has, which are all of it.
+  const [, last] = /^bytes=-(\d+)$/.exec(request.get('range') ?? '') ?? [];
+  if (Number(last) > bytes) return { from: 0, to: bytes };
   const ranges = request.range(bytes);
   if (ranges === -1) return 'unsatisfiable';
   if (ranges === undefined || ranges === -2 || ranges.type !== 'bytes') return undefined;
