@@ -79,8 +79,9 @@ export async function post(to: string, options: PostOptions): Promise<void> {
           bytes += chunk.length;
           if (bytes > ANSWER_BYTES) done();
         });
-        // The status counts even if the body breaks off.
+        // The status counts even if the body breaks off or has no end.
         answer.on('end', done).on('error', done).on('close', done);
+        sent.off('error', reject).on('error', done);
       },
     );
     sent.on('error', reject);

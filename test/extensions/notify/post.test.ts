@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { post, readRetryAfter } from '../../../extensions/notify/post.js';
 import { createSender } from '../../../extensions/notify/sender.js';
 import { toNotifySettings } from '../../../extensions/notify/settings.js';
@@ -78,6 +80,20 @@ it('of an answer without end no more than its beginning is read, and its status 
   });
   await send(`${(await listen(server)).url}/hook`);
   expect(written).toBeLessThan(64 * 1024 * 1024);
+});
+
+it('the status of an answer counts although its end does not come in time', async () => {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200).write('taken');
+  });
+  const { url } = await listen(server);
+  const over = new AbortController();
+  const sent = post(`${url}/hook`, { body: '{}', privateNetwork: true, signal: over.signal });
+  await once(server, 'request');
+  await sleep(100);
+  over.abort();
+  await sent;
 });
 
 it('a receiver that hangs is left when the attempt is cancelled', async () => {
