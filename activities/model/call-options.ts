@@ -81,9 +81,8 @@ export async function toModelCall(
   const fetching = fetchFile && {
     fetch: fetchFile,
     supported: await resolve(choice.model).supportedUrls,
-    signal,
   };
-  const contents = await readPromptFiles(files, sessionId, rows, fetching);
+  const contents = await readPromptFiles(files, sessionId, rows, signal, fetching);
   const { messages: all, rowOf } = toMessages(rows, outputs, contents);
   const start = startOfReply(rows, messageId);
   const { pricing = llmConfig.pricing } = choice;

@@ -3,6 +3,7 @@ import { filesOf, type Row, type UserPart } from '../../protocol/rows.js';
 import { parseFileUrl, rootOf, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Files, StoredFile } from '../../store/contract/files.js';
+import { orAborted } from '../attempt.js';
 import type { FetchFile } from './fetch-file.js';
 import { RequestFault } from './provider-failure.js';
 
@@ -25,12 +26,14 @@ export function isText(mediaType: string): boolean {
  * replaces a file that is missing or does not fit.
  *
  * @param sessionId session whose model is asked
+ * @param signal aborts when the step is cut or takes too long
  * @throws RequestFault
  */
 export async function readPromptFiles(
   files: Files | undefined,
   sessionId: string,
   rows: readonly Row[],
+  signal: AbortSignal,
   fetching?: Fetching,
 ): Promise<PromptFiles> {
   const root = rootOf(sessionId);
@@ -45,7 +48,7 @@ export async function readPromptFiles(
     const { url, mediaType, filename } = part;
     if (fetching !== undefined && /^https:/i.test(url)) {
       if (isFetchedBy(fetching.supported, url, mediaType)) return undefined;
-      const content = room > 0 ? await fetched(url, fetching) : undefined;
+      const content = room > 0 ? await fetched(url, fetching, signal) : undefined;
       return content
         ? take({ mediaType, filename }, content)
         : sentence(part, 'cannot be fetched.');
@@ -53,12 +56,12 @@ export async function readPromptFiles(
     const reference = parseFileUrl(url);
     if (reference === undefined) return undefined;
     const isOwn = reference.sessionId === toShownSessionId(root);
-    const file = isOwn ? await orAway(files?.read(root, reference.fileId)) : undefined;
+    const file = isOwn ? await orAway(files?.read(root, reference.fileId), signal) : undefined;
     if (file !== undefined && file.bytes > room) {
       return sentence(part, 'is left out: this conversation has too many files.');
     }
     const range = { from: 0, to: file?.bytes ?? 0 };
-    const content = file && (await orAway(files?.content(root, file.id, range)));
+    const content = file && (await orAway(files?.content(root, file.id, range), signal));
     return content ? take(file, content) : sentence(part, 'is not there any more.');
   }
 
@@ -75,7 +78,6 @@ interface Fetching {
   fetch: FetchFile;
   /** Addresses that the model's provider itself fetches, by media type. */
   supported: Record<string, RegExp[]>;
-  signal: AbortSignal;
 }
 
 /** Returns true if the model's provider itself fetches files of this type from this address. */
@@ -88,7 +90,11 @@ export function isFetchedBy(
   return kinds.some((kind) => supported[kind]?.some((pattern) => pattern.test(url)) === true);
 }
 
-async function fetched(url: string, { fetch, signal }: Fetching): Promise<Uint8Array | undefined> {
+async function fetched(
+  url: string,
+  { fetch }: Fetching,
+  signal: AbortSignal,
+): Promise<Uint8Array | undefined> {
   try {
     return await fetch(url, signal);
   } catch {
@@ -98,9 +104,13 @@ async function fetched(url: string, { fetch, signal }: Fetching): Promise<Uint8A
   }
 }
 
-async function orAway<T>(read: Promise<T> | undefined): Promise<T | undefined> {
+/** A store of the author's own may never answer. */
+async function orAway<T>(
+  read: Promise<T> | undefined,
+  signal: AbortSignal,
+): Promise<T | undefined> {
   try {
-    return await read;
+    return await orAborted(read, signal, 'the store of files did not answer in time');
   } catch (cause) {
     throw new RequestFault('files_unavailable', { cause });
   }

@@ -13,12 +13,11 @@ const { signal } = new AbortController();
 const fetching = (supported: Record<string, RegExp[]>, fetch = async () => Buffer.from('hi')) => ({
   supported,
   fetch,
-  signal,
 });
 
 describe('a file of another host', () => {
   it('is given as bytes to a model that cannot fetch it', async () => {
-    const found = await readPromptFiles(undefined, 's1', rows, fetching({}));
+    const found = await readPromptFiles(undefined, 's1', rows, signal, fetching({}));
     const data = { type: 'data', data: 'aGk=' };
     expect(found.get(url)).toEqual({ type: 'file', mediaType: 'image/png', filename: 'a', data });
   });
@@ -26,13 +25,15 @@ describe('a file of another host', () => {
   it.each<Record<string, RegExp[]>>([{ 'image/*': [/^https:/] }, { '*/*': [/./] }])(
     'is left to a model that can: %j',
     async (supported) => {
-      expect((await readPromptFiles(undefined, 's1', rows, fetching(supported))).size).toBe(0);
+      expect((await readPromptFiles(undefined, 's1', rows, signal, fetching(supported))).size).toBe(
+        0,
+      );
     },
   );
 
   it('that cannot be fetched is named as missing', async () => {
     const away = () => Promise.reject(new Error('no'));
-    const found = await readPromptFiles(undefined, 's1', rows, fetching({}, away));
+    const found = await readPromptFiles(undefined, 's1', rows, signal, fetching({}, away));
     expect(found.get(url)).toMatchObject({ text: '[The file "a" cannot be fetched.]' });
   });
 });
@@ -43,7 +44,7 @@ const replyOf = (part: AssistantPart): Row[] => [
 
 it('a file of a reply that its provider keeps is not fetched', async () => {
   const reply = replyOf({ type: 'file', url, mediaType: 'image/png' });
-  expect((await readPromptFiles(undefined, 's1', reply, fetching({}))).size).toBe(0);
+  expect((await readPromptFiles(undefined, 's1', reply, signal, fetching({}))).size).toBe(0);
 });
 
 it.each(['file', 'reasoning-file'] as const)('a stored %s of a reply is read', async (type) => {
@@ -59,9 +60,23 @@ it.each(['file', 'reasoning-file'] as const)('a stored %s of a reply is read', a
       ? { type, ...made }
       : { type: 'reasoning', text: '', stands: { type, ...made } },
   );
-  const found = await readPromptFiles(files, 's1', reply);
+  const found = await readPromptFiles(files, 's1', reply, signal);
   expect(found.get(stored)).toMatchObject({ type: 'file', data: { data: 'aGk=' } });
 });
+
+it.each(['read', 'content'] as const)(
+  'a store that never answers to %s fails the attempt in time',
+  async (verb) => {
+    const url = formatFileUrl({ sessionId: 's1', fileId: '4f9c2f58-0a53-4c3e-8a68-2f1f6c1f9a01' });
+    const reply = replyOf({ type: 'file', url, mediaType: 'image/png' });
+    const files = {
+      read: () => Promise.resolve({ id: 'f', mediaType: 'image/png', bytes: 2 }),
+      [verb]: () => new Promise(() => undefined),
+    } as unknown as Files;
+    const found = readPromptFiles(files, 's1', reply, AbortSignal.timeout(50));
+    await expect(found).rejects.toMatchObject({ failure: { code: 'files_unavailable' } });
+  },
+);
 
 it('only the newest files that fit one model call are fetched', async () => {
   const older = {
@@ -70,7 +85,7 @@ it('only the newest files that fit one model call are fetched', async () => {
   };
   const large = async () => Promise.resolve(Buffer.alloc(LIMITS.promptFileBytes));
   const all = [older as Row, ...rows];
-  const found = await readPromptFiles(undefined, 's1', all, fetching({}, large));
+  const found = await readPromptFiles(undefined, 's1', all, signal, fetching({}, large));
   expect([found.get(url)?.type, found.get(`${url}?old`)?.type]).toEqual(['file', 'text']);
 });
 
