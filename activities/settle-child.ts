@@ -70,11 +70,16 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
     return false;
   }
 
-  /** Returns true unless its record or workflow has ended; an unknown workflow is starting. */
+  /**
+   * Returns true unless its record or workflow has ended. Temporal does not know a workflow that is still starting;
+   * one that has begun its record has been deleted.
+   */
   async function isActive({ sessionId, runId }: ChildRef): Promise<boolean> {
     const record = await store.sessions.read(sessionId);
-    if (record?.runId === runId && isTerminal(record.status)) return false;
-    return (await deps.workflowState?.(runId)) !== 'closed';
+    const hasBegun = record?.runId === runId;
+    if (hasBegun && isTerminal(record.status)) return false;
+    const state = await deps.workflowState?.(runId);
+    return state !== 'closed' && !(hasBegun && state === 'unknown');
   }
 
   async function readResult(ref: ChildEndRef): Promise<Result> {

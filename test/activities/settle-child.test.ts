@@ -16,13 +16,15 @@ async function delegate(more: Partial<ActivityDeps> = {}, count = 1) {
   return { session, tree, settleChild, ref: { ...of, toolCallId: 'd1', child } };
 }
 
-it('a sub-agent is at work before Temporal knows it, and is lost once its workflow is closed', async () => {
-  const states = ['unknown', 'closed'] as const;
-  for (const state of states) {
-    const { settleChild, ref } = await delegate({ workflowState: () => Promise.resolve(state) });
-    const { isAtWork = false } = await settleChild({ ...ref, started: true });
-    expect([state, isAtWork]).toEqual([state, state === 'unknown']);
-  }
+it.each([
+  ['at work before Temporal knows it', 'unknown', false, true],
+  ['lost once its workflow is closed', 'closed', true, false],
+  ['lost once its workflow was deleted', 'unknown', true, false],
+] as const)('a sub-agent is %s', async (_how, state, hasBegun, expected) => {
+  const { settleChild, ref } = await delegate({ workflowState: () => Promise.resolve(state) });
+  const child = hasBegun ? ref.child : { ...ref.child, sessionId: `${ref.child.sessionId}0` };
+  const { isAtWork = false } = await settleChild({ ...ref, child, started: true });
+  expect(isAtWork).toBe(expected);
 });
 
 it('a run learns that its lost sub-agent was the last that asked, also from a second attempt', async () => {
