@@ -84,7 +84,7 @@ export function createStepCommit(
       if (reason === 'stop') return stopped();
       throw reason === undefined ? error : new AttemptOver({ kind: reason, known: chunks.known() });
     }
-    const opened = deferAsks(ref.sessionId, made.opened);
+    const opened = deferAsks(agent, ref.sessionId, made.opened);
     const open = opened.flatMap(({ call }) => (isOpen(call) ? [toRef(agent, call, runId)] : []));
     const used = addUsage(addUsage(request.used, compactions?.usage()), usage);
     const outcome = toOutcome({

@@ -3,13 +3,22 @@ import { childPartOf, rootOf } from '../../protocol/ids.js';
 import type { OpenedCall } from './proposed-calls.js';
 
 /**
- * Defers the chunks that ask people if a sub-agent of the same step may ask too: the pause then
- * shows all questions together in the conversation's message, whatever the order of the calls.
+ * Defers the chunks that ask people if a sub-agent of the same step may ask too, or a webhook may answer after them.
+ * The pause then shows all questions in a step of their own, whatever the order of the calls: a stock client posts
+ * answers once all calls of the newest step have one.
  */
-export function deferAsks(sessionId: string, opened: readonly OpenedCall[]): OpenedCall[] {
+export function deferAsks(
+  { tools }: AgentDefinition,
+  sessionId: string,
+  opened: readonly OpenedCall[],
+): OpenedCall[] {
   const isChild = childPartOf(sessionId) !== '';
-  const delegates = opened.some(({ call }) => call.kind === 'subagent' && call.row === undefined);
-  if (!isChild && !delegates) return [...opened];
+  const mayOutlast = isOneOf(tools.filter(mayOutlastAnswers));
+  const isOutlasted = opened.some(
+    ({ call: { kind, toolName, row } }) =>
+      (kind === 'subagent' || kind === 'server') && row === undefined && mayOutlast(toolName),
+  );
+  if (!isChild && !isOutlasted) return [...opened];
   return opened.map(({ call, chunks }) => {
     const { kind, row } = call;
     const [ask, ...rest] = chunks;
@@ -21,15 +30,14 @@ export function deferAsks(sessionId: string, opened: readonly OpenedCall[]): Ope
 
 /**
  * Returns a test for calls that viewers see only after the step is stored: those that may ask
- * people, if the agent has sub-agents, since a later sub-agent in the reply defers their questions.
+ * people, if a later call of the reply may defer their questions.
  */
 export function deferredCallsOf(
   { tools }: AgentDefinition,
   sessionId: string,
 ): (toolName: string) => boolean {
   const isRoot = childPartOf(sessionId) === '';
-  const mayDelegate = tools.some(({ subAgent }) => subAgent !== undefined);
-  if (!isRoot || !mayDelegate) return () => false;
+  if (!isRoot || !tools.some(mayOutlastAnswers)) return () => false;
   return isOneOf(
     tools.filter(
       ({ execute, requireApproval }) => execute === 'client' || requireApproval !== undefined,
@@ -40,6 +48,11 @@ export function deferredCallsOf(
 /** Returns a test for tools that pages execute and know by name. */
 export function clientToolsOf({ tools }: AgentDefinition): (toolName: string) => boolean {
   return isOneOf(tools.filter(({ execute, isDynamic }) => execute === 'client' && !isDynamic));
+}
+
+/** Returns true for tools whose calls may wait while people answer others, without asking first. */
+function mayOutlastAnswers({ subAgent, execute, requireApproval }: ToolDefinition): boolean {
+  return subAgent !== undefined || (execute === 'webhook' && requireApproval !== true);
 }
 
 function isOneOf(tools: readonly ToolDefinition[]): (toolName: string) => boolean {

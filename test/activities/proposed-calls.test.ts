@@ -1,6 +1,7 @@
 import { dynamicTool } from 'ai';
 import { z } from 'zod';
 import { openCall } from '../../activities/model/proposed-calls.js';
+import { deferAsks, deferredCallsOf } from '../../activities/model/sub-agents.js';
 import { createSubAgentTool, defineAgent, defineTool, fromAiSdkTool } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
 import { fakeTool } from '../support/fake-tool.js';
@@ -205,5 +206,30 @@ describe('a sub-agent tool', () => {
       (await openCall({ ...scope, depth }, tools, proposed, 1)).call.row;
     expect(await ask(5)).toMatchObject({ errorCode: 'subagent_limit' });
     expect(await ask(4)).toBeUndefined();
+  });
+});
+
+describe('a question beside a call that waits for a webhook', () => {
+  const shape = { description: 'Does it.', inputSchema: z.object({}) };
+  const pay = defineTool({ ...shape, name: 'pay', requireApproval: true, execute: () => 1 });
+  const hook = (requireApproval?: true) =>
+    defineTool({ ...shape, name: 'hook', requireApproval, execute: 'webhook', send: () => 1 });
+
+  it.each([
+    ['is deferred to a step of its own', hook(), true],
+    ['is asked at once if people are asked about both', hook(true), false],
+  ])('%s', async (_what, wait, isDeferred) => {
+    const tools = [pay, wait];
+    const llmConfig = { model: fakeModel(() => []) };
+    const agent = defineAgent({ name: 'clerk', systemPrompt: '', llmConfig, tools });
+    const scope = { agentId: 's', agentType: 'clerk', step: 1, runId: 's:1-x' };
+    const opened = await Promise.all(
+      ['pay', 'hook'].map((toolName) =>
+        openCall(scope, tools, { toolCallId: toolName, toolName, input: '{}' }, 0),
+      ),
+    );
+    const asked = deferAsks(agent, 's', opened).map(({ call: { ask } }) => ask !== undefined);
+    expect(asked).toEqual([isDeferred, false]);
+    expect(deferredCallsOf(agent, 's')('pay')).toBe(isDeferred);
   });
 });
