@@ -32,10 +32,7 @@ export function createFairSlots({
   function occupy(user: string): () => void {
     inUse += 1;
     busy.set(user, used(user) + 1);
-    let isFree = false;
     return () => {
-      if (isFree) return;
-      isFree = true;
       inUse -= 1;
       const left = used(user) - 1;
       if (left === 0) busy.delete(user);
@@ -64,7 +61,7 @@ export function createFairSlots({
   return {
     take: (user, withinMs, signal) => {
       if (signal?.aborted === true) return Promise.resolve(undefined);
-      if (mayTake(user) && !waiting.has(user)) return Promise.resolve(occupy(user));
+      if (mayTake(user)) return Promise.resolve(occupy(user));
       if ((waiting.get(user)?.size ?? 0) >= mostWait) return Promise.resolve(undefined);
       return new Promise((resolve) => {
         const leave = (): void => {

@@ -52,5 +52,9 @@ describe('places for tools', () => {
     expect(served).toEqual(['ann', 'ivy']);
     await come('joe', AbortSignal.abort());
     expect(served).toEqual(['ann', 'ivy']);
+    // A user who gave up takes no earlier turn.
+    for (const user of ['max', 'bob']) void come(user);
+    for (const user of ['ivy', 'max']) await leave(user);
+    expect(served).toEqual(['ann', 'ivy', 'max', 'bob']);
   });
 });
