@@ -85,14 +85,13 @@ export function createClaimStep(
     try {
       chosen = await runAgents.chooseTools(agent, ref, attempt.signal);
     } catch (error) {
-      const reason = cutOf(attempt);
-      if (reason === undefined) {
+      // Before the step has a writer, only a stop cuts it.
+      if (cutOf(attempt) === undefined) {
         if (!ToolError.isInstance(error)) throw error;
         const { code, message } = error;
         logger.warn({ code, runId: ref.runId, step: ref.step }, message);
         throw new AttemptOver({ kind: 'failed', error: { code, ...TOOLS_AWAY } });
       }
-      if (reason !== 'stop') throw new AttemptOver({ kind: reason });
       const { stop = { mode: 'interrupt' } } = (await store.sessions.read(ref.sessionId)) ?? {};
       throw new AttemptOver({ kind: 'stopped', stop });
     }

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Message } from '@ai-sdk/provider';
 import { filesOf, type Row, type UserPart } from '../../protocol/rows.js';
-import { parseFileUrl, rootOf, toShownSessionId } from '../../protocol/ids.js';
+import { parseFileUrl, rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Files, StoredFile } from '../../store/contract/files.js';
 import { orAborted } from '../attempt.js';
@@ -55,8 +55,7 @@ export async function readPromptFiles(
     }
     const reference = parseFileUrl(url);
     if (reference === undefined) return undefined;
-    const isOwn = reference.sessionId === toShownSessionId(root);
-    const file = isOwn ? await orAway(files?.read(root, reference.fileId), signal) : undefined;
+    const file = await orAway(files?.read(root, reference.fileId), signal);
     if (file !== undefined && file.bytes > room) {
       return sentence(part, 'is left out: this conversation has too many files.');
     }

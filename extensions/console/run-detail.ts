@@ -184,7 +184,7 @@ export async function readStep(
   const session = await sessions.withCalls(sessionId);
   if (session === undefined) return undefined;
   const found = await findRun(deps, runId);
-  if (found === undefined || found.run.rewound === true) return undefined;
+  if (found === undefined) return undefined;
   const { run, all } = found;
   const later = all.filter(({ turn, rewound }) => turn > run.turn && rewound !== true);
   const endRow = later.length === 0 ? undefined : Math.min(...later.map((each) => each.startRow));

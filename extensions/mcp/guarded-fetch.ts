@@ -51,7 +51,7 @@ export function createGuardedFetch(
     const isOwn = url.host === own.host;
     return {
       isNamed: isOwn || isAllowed,
-      isPrivate: isAllowed || (isOwn && server.privateNetwork === true),
+      isPrivate: isAllowed || server.privateNetwork === true,
     };
   }
 

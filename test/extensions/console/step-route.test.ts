@@ -1,4 +1,5 @@
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
+import { conclude } from '../../../store/conformance/session/played-turns.js';
 import type { MemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { startOnMemory, type ApiServer } from '../../api/api-server.js';
@@ -34,4 +35,17 @@ it('a step that was never made does not exist, and a step is a number', async ()
   const user = { 'x-user': 'col@acme@viewer' };
   expect((await api.get(`${run}/steps/2`, user)).status).toBe(404);
   expect((await api.get(`${run}/steps/x`, user)).status).toBe(400);
+});
+
+it('a step of a turn that was dropped does not exist any more', async () => {
+  const session = drive(stores, toStoredSessionId('again', 'acme'));
+  const dropped = await session.newRun({ owner: 'ann', tenant: 'acme' });
+  await conclude(session, dropped, 1);
+  const path = `/api/operator/runs/${encodeURIComponent(dropped.runId)}/steps/1`;
+  const user = { 'x-user': 'col@acme@viewer' };
+  expect((await api.get(path, user)).status).toBe(200);
+  const again = await session.retry();
+  expect((await api.get(path, user)).status).toBe(404);
+  if (again.kind === 'rewound') await conclude(session, again.run, 1);
+  expect((await api.get(path, user)).status).toBe(404);
 });
