@@ -2,6 +2,7 @@ import { APICallError } from '@ai-sdk/provider';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
 import type { AgentScope, ToolContext } from '../../agents/index.js';
+import { HelixError } from '../../protocol/errors.js';
 import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 import { fakeTool } from '../support/fake-tool.js';
@@ -93,22 +94,34 @@ describe('attempts that hand over', () => {
     }
   });
 
-  it('of code that throws end the run at the fifth, whatever went before', async () => {
+  /** A run whose steps fail with this error before they call their model. */
+  async function beginFailing(error: Error): Promise<[Given, RunRecord]> {
     let isDefined = false;
-    const fault = (): number => {
-      if (isDefined) throw new TypeError('a fault');
+    const fail = (): number => {
+      if (isDefined) throw error;
       return 1;
     };
-    const stateSchema = z.object({ n: z.number().default(fault) });
+    const stateSchema = z.object({ n: z.number().default(fail) });
     const given = await openHarness(endless, { more: { stateSchema } });
     isDefined = true;
-    const run = await given.begin();
+    return [given, await given.begin()];
+  }
+
+  it('of code that throws end the run at the fifth, whatever went before', async () => {
+    const [given, run] = await beginFailing(new TypeError('a fault'));
     for (const attempt of [7, 8, 9, 10]) {
       await expect(given.step(run, 1, attempt)).rejects.toThrow('a fault');
     }
     expect(await given.step(run, 1, 11)).toMatchObject({
       error: { code: 'framework_internal_error' },
     });
+  });
+
+  it('at a store that is full do not count', async () => {
+    const [given, run] = await beginFailing(new HelixError('unavailable', 'full'));
+    for (let attempt = 1; attempt <= 8; attempt += 1) {
+      await expect(given.step(run, 1, attempt)).rejects.toThrow('full');
+    }
   });
 });
 
@@ -187,6 +200,11 @@ describe('a worker of another build', () => {
     expect(await stores.store.sessions.read(newer.session.id)).toMatchObject({ claimedStep: 0 });
     await newer.session.stop();
     expect(await older.step(run, 1, 2)).toMatchObject({ kind: 'ended', status: 'interrupted' });
+    const other = await newer.begin();
+    const writer = newer.session.writer(other.runId, 1, 1);
+    await newer.session.claim(writer);
+    await stores.store.runs.stop(newer.session.id, { mode: 'interrupt' });
+    expect(await older.step(other, 1, 2)).toMatchObject({ kind: 'ended', status: 'interrupted' });
   });
 
   it('no worker knows the agent: the run ends typed after ten minutes', async () => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createChunkWriter, takeBatch } from '../../activities/chunk-writer.js';
+import { createChunkWriter, splitOversized, takeBatch } from '../../activities/chunk-writer.js';
 import type { StreamChunk, StreamMessage } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AppendResult } from '../../store/contract/log.js';
@@ -43,6 +43,15 @@ function describeChunks(chunks: readonly StreamChunk[]): string[] {
   }
   return parts.map((part) => part.join(' '));
 }
+
+it('splitOversized cuts between characters, and only the last piece ends the block', () => {
+  const content = `${'x'.repeat(32 * 1024 - 1)}😀${'y'.repeat(40_000)}`;
+  const pieces = splitOversized({ type: 'thinking', ...base, content, isComplete: true });
+  const told = pieces.map((piece) => (piece.type === 'thinking' ? piece : undefined));
+  expect(told.map((piece) => piece?.content).join('')).toBe(content);
+  expect(told.map((piece) => piece?.content.isWellFormed())).toEqual([true, true, true]);
+  expect(told.map((piece) => piece?.isComplete)).toEqual([false, false, true]);
+});
 
 describe('takeBatch', () => {
   it('takeBatch keeps everything, in order, and takes at least one chunk', () => {

@@ -9,7 +9,10 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-it('a stop that comes before the attempt listens to stops cuts it', async () => {
+it.each([
+  ['a stop that comes before the attempt listens to stops cuts it', true],
+  ['a stop of the run that replaced its own cuts no attempt that begins to listen', false],
+])('%s', async (_, isOwn) => {
   const { store, streamManager } = createMemoryStores();
   const session = drive({ store, streamManager });
   const { runId } = await session.speaking();
@@ -29,7 +32,7 @@ it('a stop that comes before the attempt listens to stops cuts it', async () => 
       lease: undefined,
       logger: { info: () => undefined, warn: () => undefined },
     },
-    { sessionId: session.id, runId },
+    { sessionId: session.id, runId: isOwn ? runId : `${session.id}:0-before` },
     { cut: (why) => void cuts.push(why) },
   );
   await until('it is about to listen', () => listen !== undefined);
@@ -37,8 +40,8 @@ it('a stop that comes before the attempt listens to stops cuts it', async () => 
   await new Promise((resolve) => setImmediate(resolve));
   expect(cuts).toEqual([]);
   listen?.();
-  await until('it is cut', () => cuts.length > 0);
-  expect(cuts).toEqual(['stop']);
+  for (let turns = 0; turns < 10; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(cuts).toEqual(isOwn ? ['stop'] : []);
   end();
 });
 

@@ -228,6 +228,25 @@ describe('a leg', () => {
     expect(await rows(2, 3)).toMatchObject([{ output: 'ok' }]);
   });
 
+  it('leaves a tool that is to be tried again to the workflow once its worker shuts down', async () => {
+    let executed = 0;
+    const fails = (): never => {
+      executed += 1;
+      throw new Error('no');
+    };
+    const retry = { attempts: 3, initialIntervalMs: 1 };
+    const { begin, leg } = createLegHarness(
+      {
+        model: fakeModel(asking(['flaky'])),
+        tools: [tool('flaky', fails, { idempotent: true, retry })],
+      },
+      { isDraining: () => executed > 0 },
+    );
+    const { at } = await leg(await begin());
+    expect(at.next).toMatchObject({ do: 'open', calls: [{ toolName: 'flaky', activity: {} }] });
+    expect(executed).toBe(1);
+  });
+
   it('waits for calls that have begun before its attempt fails', async () => {
     let isOver = false;
     const { begin, leg } = createLegHarness(

@@ -57,6 +57,12 @@ describe('toModelOutput', () => {
   it('what it leaves out stays out when a person has changed the input', async () => {
     const decision = { approved: true, at: 1, by: 'bob', input: { of: 'other' } };
     const text = await worded(named, row({ decision }));
+    const asked: unknown[] = [];
+    await worded(
+      ({ input }) => (asked.push(input), { type: 'text', value: '' }),
+      row({ decision }),
+    );
+    expect(asked).toEqual([decision.input]);
     expect(text).toEqual({ type: 'text', value: expect.stringMatching(/bob[^]*other[^]*Ann$/) });
     expect(JSON.stringify(text)).not.toContain('secret');
     const picture = () => ({ type: 'content', value: [{ type: 'text', text: 'a picture' }] });

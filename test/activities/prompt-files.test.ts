@@ -35,6 +35,15 @@ describe('a file of another host', () => {
     const away = () => Promise.reject(new Error('no'));
     const found = await readPromptFiles(undefined, 's1', rows, signal, fetching({}, away));
     expect(found.get(url)).toMatchObject({ text: '[The file "a" cannot be fetched.]' });
+    // A step that is cut asks its model nothing.
+    const cut = readPromptFiles(
+      undefined,
+      's1',
+      rows,
+      AbortSignal.abort(new Error('cut')),
+      fetching({}, away),
+    );
+    await expect(cut).rejects.toThrow('cut');
   });
 });
 

@@ -479,6 +479,14 @@ describe('the blocks of a reply', () => {
 });
 
 describe('names and ids', () => {
+  it('an id that another call of the session has is given to no call of the reply', async () => {
+    const { reply } = hear([]);
+    await reply.nameCall('a', (wanted) => Promise.resolve(`${wanted}_7`));
+    const calls = [...parts.call('a', 't', {}), ...parts.call('a', 't', {})];
+    for (const part of calls) reply.accept(part);
+    expect(reply.calls.map(({ toolCallId }) => toolCallId)).toEqual(['a_7', 'a_1']);
+  });
+
   it('names and ids are cut between characters', () => {
     const { reply } = hear(parts.call('🙂'.repeat(200), `x${'🙂'.repeat(200)}`, {}));
     const [call] = reply.calls;

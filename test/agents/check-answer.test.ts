@@ -58,7 +58,7 @@ describe('the answer to a call', () => {
     // A dynamic tool of the AI SDK may have a schema that takes any value.
     const dynamic = { ...agent, tools: [{ ...tool, inputSchema: z.any() }] };
     const check = createAnswerCheck({ get: () => dynamic });
-    const edit = (input: string) =>
+    const edit = (input: string, approved = true) =>
       check(
         { agent: 'a' },
         { toolName: 'send' },
@@ -66,12 +66,14 @@ describe('the answer to a call', () => {
           kind: 'approval-response',
           sessionId: 's',
           toolCallId: 'c',
-          approved: true,
+          approved,
           input: JSON.parse(input) as unknown,
         },
       );
     for (const wrong of ['{"to":{"__proto__":1}}', 'null', '[]', '"all"'])
       await expect(edit(wrong)).rejects.toMatchObject({ code: 'invalid_input' });
     expect(await edit('{"to":1}')).toMatchObject({ input: { to: 1 } });
+    // Nothing is executed with the input of a denial, so it may be any.
+    expect(await edit('null', false)).toMatchObject({ approved: false });
   });
 });

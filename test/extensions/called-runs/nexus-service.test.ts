@@ -101,6 +101,9 @@ it.concurrent('runs an agent, and gives its reply from the conversation', async 
   const { runId = '' } = (await stores.store.sessions.read(stored.sessionId)) ?? {};
   const described = await runs.client.workflow.getHandle(workflowIdOf(runId)).describe();
   expect(JSON.stringify(described.typedSearchAttributes)).toContain('acme');
+  const { executionConfig, workflowExecutionInfo } = described.raw;
+  expect(workflowExecutionInfo?.priority).toMatchObject({ fairnessKey: 'acme' });
+  expect(Number(executionConfig?.defaultWorkflowTaskTimeout?.seconds)).toBe(5);
 });
 
 it.concurrent('waits while the agent is paused', async () => {

@@ -176,6 +176,19 @@ describe('the judge of leases', () => {
     expect(await leases.work('w')).toEqual([]);
   });
 
+  it('begins no take-over when its right to judge is about to end', async () => {
+    const { clock, leases, taken, openJudge, die } = openWorld();
+    const look = openJudge('j', async ({ id }) => {
+      taken.push(id);
+      clock.now += 1_501;
+    });
+    await die('w', [workOf('a'), workOf('b')], look);
+    clock.now += TIMES.graceMs;
+    await look();
+    expect(taken).toEqual(['a']);
+    expect(await leases.work('w')).toEqual([workOf('b')]);
+  });
+
   it('what Temporal did not take stays registered', async () => {
     const { clock, leases, taken, openJudge, die } = openWorld();
     let isAway = true;

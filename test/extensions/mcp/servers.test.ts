@@ -311,11 +311,19 @@ describe('servers of tools', () => {
     expect(['127.0.0.1', '::1']).toContain(await resolve(true));
   });
 
-  it('an OAuth provider gives the token', async () => {
+  it('an OAuth provider gives the token, which no error of a tool shows', async () => {
     const tokens = () => ({ access_token: 'abc-def-ghi', token_type: 'bearer' });
-    const http = await byHttp('', { authProvider: { ...signingIn, tokens } });
-    await toolsOf(http.server);
+    const authProvider = { ...signingIn, tokens };
+    const http = await byHttp('', { authProvider }, ({ headers }, response, { id, method }) => {
+      if (method !== 'tools/call') return false;
+      const content = [{ type: 'text', text: `no: ${String(headers.authorization)}` }];
+      response.setHeader('content-type', 'application/json');
+      const result = { content, isError: true };
+      return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    const { run } = await toolsOf(http.server);
     expect(http.seen[0]?.headers.authorization).toBe('Bearer abc-def-ghi');
+    await expect(run('change')).rejects.toMatchObject({ message: 'no: ***' });
   });
 
   it('credentials that are refused have a code of their own', async () => {
@@ -450,10 +458,19 @@ describe('servers of tools by HTTP', () => {
 
   it('secrets: the newest are kept, and plain headers stay', () => {
     const secrets = new Set<string>();
-    for (let n = 0; n < 1_000; n += 1) keepSecret(secrets, `secret-${String(n)}`);
+    for (let n = 0; n < 1_000; n += 1) {
+      keepSecret(secrets, 'in-use');
+      keepSecret(secrets, `secret-${String(n)}`);
+    }
     expect(secrets.size).toBe(100);
-    const headers = { Accept: 'application/json', 'x-key': 'my-secret' };
+    const headers = {
+      Accept: 'application/json',
+      'x-key': 'my-secret',
+      authorization: 'Bearer my-token',
+    };
     const redact = createRedact({ url: 'https://x.example', headers }, secrets);
-    expect(redact('application/json my-secret secret-999')).toBe('application/json *** ***');
+    expect(redact('application/json my-secret my-token in-use secret-999')).toBe(
+      'application/json *** *** *** ***',
+    );
   });
 });
