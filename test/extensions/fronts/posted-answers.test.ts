@@ -43,12 +43,13 @@ describe('answers of another protocol', () => {
     ]);
   });
 
-  it('a decision is about the approval that it names', () => {
+  it('a decision is about the approval that it names, and the only answer to its call', () => {
     const approvalId = 'other:1-x::a';
     const decisions = new Map([['a', { approved: true, approvalId }]]);
-    expect(
-      toPostedAnswers({ results: new Map(), decisions, inputs }, session())[0]?.parts,
-    ).toContainEqual(expect.objectContaining({ approval: { id: approvalId, approved: true } }));
+    const results = new Map([['a', { text: 'charged' }]]);
+    expect(toPostedAnswers({ results, decisions, inputs }, session())[0]?.parts?.slice(1)).toEqual([
+      expect.objectContaining({ approval: { id: approvalId, approved: true } }),
+    ]);
   });
 
   it('a call with approvers is decided by the input that the client was shown', () => {

@@ -125,6 +125,19 @@ it('reminders of different times are notices of their own, although they are due
   expect(taken()).toEqual(['approval.reminder a acme', 'approval.reminder b acme']);
 });
 
+it('reminders of one time are one notice, as of the call that has waited longest', async () => {
+  const { announce, state, notices } = announcing([60_000]);
+  state.calls = [approval('a'), approval('b')];
+  const first = await announce.wait(LOOK);
+  const [late = 0, early = 0] = [70_000, 130_000].map((ms) => Date.now() - ms);
+  const calls = first?.progress.calls.map((call, nth) => ({
+    ...call,
+    askedAt: [late, early][nth],
+  }));
+  await announce.wait({ ...LOOK, progress: { calls: calls ?? [] } });
+  expect(notices[1]).toMatchObject({ at: early + 60_000, calls: { length: 2 } });
+});
+
 it('the end of a lost run is announced once it is recorded, as what it was', async () => {
   const { announce, state, record, taken } = announcing();
   state.calls = [];
@@ -171,6 +184,9 @@ it('each question has its own clock, and one that is asked later is notified at 
   expect(taken()).toEqual(['approval.requested b acme']);
   expect(third?.progress).toMatchObject({ calls: [{ askedAt: before }, {}] });
   expect(third?.progress.calls[1]?.askedAt).toBeGreaterThan(before);
+  // One that is held back still waits after the other's answer.
+  state.calls = [approval('b', { held: true })];
+  expect(await announce.wait({ ...LOOK, ...first })).toBeDefined();
 });
 
 it('the calls of one step that are due at once are one notice, of which the first twenty are named', async () => {
@@ -180,6 +196,10 @@ it('the calls of one step that are due at once are one notice, of which the firs
   const first = await announce.wait(LOOK);
   expect(notices).toMatchObject([{ toolCallId: 'c0', others: 24, calls: { length: 20 } }]);
   taken();
+  // Others are not named in place of calls that receivers know.
+  state.calls.reverse();
+  await announce.wait({ ...LOOK, ...first });
+  expect(taken()).toEqual([]);
   state.calls = [];
   await announce.wait({ ...LOOK, ...first, over: { approved: ['c0'], at: Date.now() } });
   expect(taken()).toEqual([

@@ -95,9 +95,12 @@ describe('an attempt to deliver', () => {
       scheduledTimestampMs: 0,
       currentAttemptScheduledTimestampMs: 100_000,
     });
+    const begun = jest.spyOn(globalThis, 'setInterval');
+    const ended = jest.spyOn(globalThis, 'clearInterval');
     const failure = await environment
       .run(async (): Promise<unknown> => send(delivery))
       .catch((error: unknown) => error);
+    expect(ended.mock.calls).toContainEqual([begun.mock.results.at(-1)?.value]);
     return { sent, failure, counted };
   }
 

@@ -117,6 +117,25 @@ describe('for one person', () => {
     ]);
   });
 
+  it('notices of different kinds are not joined', async () => {
+    const asked = [0, 5_000].map((at) => ask('t', 'ann', at));
+    const end = ask('t', 'ann', 10_000, 'run.failed');
+    const log = await play([...asked, end], SLACK);
+    expect(log.map(({ at, sent }) => [at, sent.map(({ kind }) => kind)])).toEqual([
+      [0, ['approval.requested']],
+      [10_000, ['run.failed']],
+      [60_300, ['approval.requested']],
+    ]);
+  });
+
+  it('notices of no one wait for no other', async () => {
+    const asked = [0, 1].map((at) => ({ tenant: 't', kind: 'test', at }));
+    expect(counts(await play(asked, SLACK))).toEqual([
+      [0, 1],
+      [1_000, 1],
+    ]);
+  });
+
   it('a program gets each for itself', async () => {
     const asked = [0, 1, 2].map((at) => ask('t', 'ann', at));
     expect(counts(await play(asked, HOOK)).map(([, count]) => count)).toEqual([1, 1, 1]);

@@ -21,7 +21,9 @@ const notice: Notice = {
   toolName: 'issue_refund',
   deadline: 60_000,
 };
-const HOSTILE = { note: '<!channel> </script><script>alert(1)</script> *bold* <https://evil|x>' };
+const HOSTILE = {
+  note: '<!channel> </script><script>alert(1)</script> *bold* _it_ ~no~ `x` <https://evil|x>',
+};
 
 it('a message has ids and names, and no input unless the settings add it', () => {
   const body = JSON.parse(toBody({ notice })) as { data: Record<string, unknown> };
@@ -47,6 +49,7 @@ it('a message in Slack has link buttons only, and its content mentions no one', 
   });
   const text = JSON.stringify(message);
   expect(text).not.toMatch(/<!|<https|<script/);
+  expect(text.match(/\u200b[*_~`]/g)).toHaveLength(8);
   expect(message).toMatchObject({
     text: expect.stringContaining('Issue refund'),
     blocks: [
@@ -111,6 +114,8 @@ describe('a notice about several calls', () => {
     expect(mail.match(/^Decide: /gm)).toHaveLength(20);
     expect(mail).toContain('conversation s-7');
     expect(joinMessages([first])).toBe(first);
+    const ofTwo = { ...first, notice: { ...first.notice, others: 1 } };
+    expect(joinMessages([ofTwo, ofTwo]).notice.others).toBe(3);
   });
 
   it('of failed deliveries tells them apart, and is one that Slack takes', () => {

@@ -5,7 +5,12 @@ import { HelixError } from '../../../protocol/errors.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { IDLE_WORKFLOWS } from '../../support/idle-workflows.js';
-import { startOnMemory, type ApiServer } from '../../api/api-server.js';
+import {
+  readUser,
+  startOnMemory,
+  type ApiServer,
+  type StartOptions,
+} from '../../api/api-server.js';
 
 const ANN = { owner: 'ann', tenant: 'acme' };
 
@@ -105,7 +110,11 @@ describe('what takes two operators', () => {
   beforeEach(async () => {
     now = Date.now();
     stores = createMemoryStores({ now: () => now });
-    api = await startOnMemory({ stores });
+    const authenticate: StartOptions['authenticate'] = (request) => {
+      const user = readUser(request);
+      return user && { ...user, personId: `p-${user.userId}` };
+    };
+    api = await startOnMemory({ stores, authenticate });
     await drive(stores, toStoredSessionId('mine', 'acme')).begin(ANN);
   });
 
