@@ -66,11 +66,11 @@ describe('the client of the API', () => {
     [404, 'mine', 1, '(not_found)'],
     [503, 'mine', 69, '(not_found)'],
   ])('a refusal with %d and the token %s ends with %d', async (status, token, exitCode, says) => {
-    const body = JSON.stringify({ error: 'No.', code: 'not_found' });
+    const body = JSON.stringify({ error: 'No.\u001b[2K', code: 'not_found' });
     const api = await connect((_, response) => response.writeHead(status).end(body), { token });
     const failure = await failureOf(api.get('/x'));
     expect(failure).toMatchObject({ exitCode, code: 'not_found' });
-    expect(failure.message).toContain('No. (not_found)');
+    expect(failure.message).toContain('No.\\u001b[2K (not_found)');
     expect(failure.message).toContain(says);
   });
 

@@ -147,10 +147,12 @@ describe('colours', () => {
 });
 
 describe('texts of strangers', () => {
-  const EVIL = 'pay 5\u001b[2K\u001b[1A\u009b31m\u202e05 yap\u2067\r\nok';
+  const EVIL = 'pay 5\u001b[2K\u001b[1A\u009b31m\u202e05 yap\u2067\u061c\u200e\u200f\r\nok';
 
   it('a text is shown as one line that the terminal does not obey', () =>
-    expect(shownText(EVIL)).toBe('pay 5\\u001b[2K\\u001b[1A\\u009b31m\\u202e05 yap\\u2067 ok'));
+    expect(shownText(EVIL)).toBe(
+      'pay 5\\u001b[2K\\u001b[1A\\u009b31m\\u202e05 yap\\u2067\\u061c\\u200e\\u200f ok',
+    ));
 
   it('JSON is shown so as well, and means the same', () => {
     const value = { [EVIL]: EVIL };

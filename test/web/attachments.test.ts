@@ -43,11 +43,17 @@ const accept: Answer = (_, init) =>
 
 describe('files of a message', () => {
   it('are stored as they are added, and sent as the server names them', async () => {
-    const { page, sent, attachments } = compose(accept);
+    const signals: unknown[] = [];
+    const { page, sent, attachments } = compose((url, init) => {
+      signals.push(init?.signal);
+      return accept(url, init);
+    });
     attachments.add([file(limits.maxBytes, 'image/png')]);
     expect(page.get().attachments).toMatchObject([{ name: 'a b.png' }]);
     await eventually(() => page.get().attachments[0]?.part !== undefined);
     expect(sent).toEqual(['POST /api/chat/s1/files?filename=a%20b.png']);
+    // The page gives up a server that falls silent.
+    expect(signals).toEqual([expect.any(AbortSignal)]);
     expect(attachments.take()).toEqual([part]);
     expect(page.get().attachments).toEqual([]);
   });

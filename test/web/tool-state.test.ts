@@ -1,7 +1,9 @@
 import { createElement } from 'react';
+import type { PendingQuestion } from '../../protocol/replies.js';
 import { CurrentConversation } from '../../web/src/current-conversation.js';
 import { ToolCard } from '../../web/src/tool-card.js';
 import {
+  isPageCall,
   readable,
   toolCardState,
   waitsForColleague,
@@ -37,6 +39,16 @@ describe('waitsForColleague', () =>
     );
     const done: ToolPart = { ...call, state: 'output-available', output: 1 };
     expect(waitsForColleague(done, [{ ...question, mayDecide: false }])).toBe(false);
+  }));
+
+describe('isPageCall', () =>
+  it.each<[string, Partial<PendingQuestion>, boolean]>([
+    ['a client tool', { kind: 'client' }, true],
+    ['a client tool of a colleague', { kind: 'client', mayDecide: false }, false],
+    ['an approval', { kind: 'approval' }, false],
+  ])('the page answers a call of %s', (_, of, isIts) => {
+    const question = { ...names, toolName: 'charge', kind: 'client', input: {}, ...of } as const;
+    expect(isPageCall({ ...call, state: 'input-available' }, [question])).toBe(isIts);
   }));
 
 describe('readable', () =>

@@ -134,6 +134,26 @@ describe('a resumable transport', () => {
   });
 
   it.each([
+    ['a turn that waits', 'paused', true],
+    ['a turn that went on', 'active', false],
+  ])('the pause of %s, status %s, ends its reply: %s', (_, stream, isOver) => {
+    const marks = { latestSequence: 5, pauseSequence: 3, stream, pending: [] };
+    const status = { sessionId: 's1', messageId: 'm1', ...marks };
+    const span = { status, from: 2, isTail: true } as unknown as AgentTurnSpan;
+    const turn = new AgentTurn(span, () => Promise.resolve(new Response()));
+    turn.take([{ id: '3', data: JSON.stringify({ type: 'status', status: 'paused' }) }]);
+    expect(turn.isOver).toBe(isOver);
+  });
+
+  it('a log that lost what the page has read withdraws its reply', async () => {
+    const status = { sessionId: 's1', messageId: 'm1', stream: 'active', pending: [] };
+    const span = { status, from: 9, isTail: true } as unknown as AgentTurnSpan;
+    const refused = new ChatRequestError(409, '{"error":"Lost.","code":"rewound"}');
+    const turn = new AgentTurn(span, () => Promise.reject(refused));
+    await expect(turn.open()).rejects.toMatchObject({ reason: 'withdrawn', cause: refused });
+  });
+
+  it.each([
     ['each break once it begins', START, () => new Response(START)],
     ['a proxy refuses in the end', BEGIN, () => refusal(502, 'unavailable')],
     ['a development proxy refuses in the end', BEGIN, () => new Response('', { status: 500 })],

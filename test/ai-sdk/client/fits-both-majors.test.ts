@@ -120,3 +120,29 @@ it('chats of both majors accept our transports and predicates', async () => {
   );
   expect([isRebuilt, of6.messages.length, of7.status]).toEqual([true, 1, 'ready']);
 });
+
+it('a chat that became busy meanwhile is not rebuilt', async () => {
+  const resumeStream = () => Promise.resolve();
+  const chat = { id: 's1', status: 'streaming', clearError: () => undefined, resumeStream };
+  const setMessages = jest.fn();
+  const load = () => Promise.resolve({ messages: [], status: 'active' as const });
+  expect(await rebuildReply(chat, setMessages, load)).toBe(false);
+  expect(setMessages).not.toHaveBeenCalled();
+});
+
+it("a request's own body counts before that of its transport", async () => {
+  let sent = '';
+  const transport = createResumableChatTransport({
+    api: 'https://chat.test',
+    body: { agent: 'lab', data: 1 },
+    fetch: (_url, init) => {
+      sent = init?.body as string;
+      return Promise.resolve(new Response('no', { status: 400 }));
+    },
+  });
+  const message = { id: 'u1', role: 'user' as const, parts: [] };
+  const request = { chatId: 's1', messages: [message], body: { agent: 'other' } };
+  const more = { trigger: 'submit-message', messageId: undefined, abortSignal: undefined } as const;
+  await expect(transport.sendMessages({ ...request, ...more })).rejects.toThrow();
+  expect(JSON.parse(sent)).toMatchObject({ agent: 'other', data: 1 });
+});

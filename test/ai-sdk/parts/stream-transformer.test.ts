@@ -42,6 +42,12 @@ describe('StreamTransformer', () => {
     ]);
   });
 
+  it('StreamTransformer gives a file its name, and keeps what its provider says of it', () => {
+    const file = { type: 'file', url: 'data:,', mediaType: 'a/b', filename: 'a' } as const;
+    const events = run(new StreamTransformer(), chunks({ ...file, providerMetadata: { a: {} } }));
+    expect(events.at(-1)).toMatchObject({ providerMetadata: { a: {}, helix: { filename: 'a' } } });
+  });
+
   it('StreamTransformer returns the sequence of log entries', () => {
     const transformer = new StreamTransformer();
     const [message] = chunks(text('a'));

@@ -192,4 +192,22 @@ describe('client tools', () => {
     expect(calls.map(({ toolCallId }) => toolCallId)).toEqual(['c3', 'c1']);
     expect(asked).toEqual(['s1 locate c1', 's1 locate c2', 's1 locate c3', 's1 locate c1']);
   });
+
+  it('a page asks again for a lease whose request failed', async () => {
+    const { locate, calls } = createTool();
+    const failures: unknown[] = [];
+    const lease = jest.fn(() => Promise.resolve(true)).mockRejectedValueOnce(new Error('away'));
+    const chat = chatOf([call('c1')]);
+    const options: Options = {
+      chat,
+      toolHandlers: { locate },
+      lease,
+      onError: (error) => failures.push(error),
+    };
+    const hook = show(options);
+    await until('it failed', () => failures.length === 1);
+    hook.render({ ...options, chat: { ...chat } });
+    await until('it is begun', () => calls.length === 1);
+    expect(failures).toEqual([new Error('away')]);
+  });
 });

@@ -203,13 +203,51 @@ describe('a stored step', () => {
   });
 
   it.each([
-    [{}, 'approval-requested'],
-    [{ edited: { from: {}, by: 'bob' } }, 'input-available'],
-  ])('asks for the input that it shows, and not for another one: %j', (edited, state) => {
-    const spec = { toolCallId: 'a', toolName: 'pay', kind: 'approval', input: {}, ...edited };
-    const openCalls = [{ spec, state: 'waiting' } as OpenCall];
-    const [message] = convertToUIMessages([step('approval', 'a')], { openCalls });
-    expect(message?.parts[1]).toMatchObject({ toolCallId: 'a', state });
+    [{}, {}, 'approval-requested'],
+    [{ edited: { from: {}, by: 'bob' } }, {}, 'input-available'],
+    [{}, { mayDecide: false }, 'input-available'],
+  ])(
+    'asks a reader who may decide, and for the input that it shows: %j %j',
+    (edited, of, state) => {
+      const spec = { toolCallId: 'a', toolName: 'pay', kind: 'approval', input: {}, ...edited };
+      const openCalls = [{ spec, state: 'waiting', ...of } as OpenCall];
+      const [message] = convertToUIMessages([step('approval', 'a')], { openCalls });
+      expect(message?.parts[1]).toMatchObject({ toolCallId: 'a', state });
+    },
+  );
+
+  it.each([
+    ['run_stopped', false],
+    ['run_failed', false],
+    ['client_tool_abandoned', false],
+    ['client_tool_failed', false],
+    ['tool_failed', true],
+  ])('has a call that ended with %s and no decision as approved: %s', (errorCode, isApproved) => {
+    const result: ToolRow = {
+      role: 'tool',
+      toolCallId: 'a',
+      toolName: 'pay',
+      error: 'no',
+      errorCode,
+    };
+    const [message] = convertToUIMessages([step('approval', 'a'), result]);
+    expect(message?.parts[1]).toMatchObject({ state: 'output-error' });
+    expect(message?.parts[1] && 'approval' in message.parts[1]).toBe(isApproved);
+  });
+
+  it('does not have a call that the step of a pause shows', () => {
+    const held = step('approval', 'a');
+    const [message] = convertToUIMessages([
+      { ...held, parts: held.parts.map((part) => ({ ...part, held: true }) as typeof part) },
+    ]);
+    expect(message?.parts).toEqual([{ type: 'step-start' }, { type: 'step-start' }]);
+  });
+
+  it('that shows nothing ends its reply', () => {
+    const thought = { ...step('server'), parts: [{ type: 'reasoning', text: '' }] } as AssistantRow;
+    expect(convertToUIMessages([thought])).toMatchObject([
+      { parts: [{ type: 'step-start' }], metadata: {} },
+    ]);
   });
 });
 
