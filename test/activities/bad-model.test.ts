@@ -211,6 +211,20 @@ describe('a model that says odd things', () => {
     expect(await step(await begin(), 1)).toMatchObject({ status: 'completed' });
   });
 
+  it('a stream that reports an error is left, which frees its connection', async () => {
+    let isLeft = false;
+    const error = new UnsupportedFunctionalityError({ functionality: 'this prompt' });
+    const { begin, step } = await harnessOf(async function* () {
+      try {
+        yield await Promise.resolve<Part>({ type: 'error', error });
+      } finally {
+        isLeft = true;
+      }
+    });
+    expect(await step(await begin(), 1)).toMatchObject({ status: 'failed' });
+    expect(isLeft).toBe(true);
+  });
+
   it.each([{ delta: undefined }, {}])('a delta without a text says nothing: %j', async (fields) => {
     const empty = { type: 'text-delta', id: 't', ...fields } as unknown as Part;
     const { begin, step, session } = await harnessOf(() => [
