@@ -62,7 +62,8 @@ export function createChannels<M>(
     setTimeout(() => {
       if ((members.get(channel)?.size ?? 0) > 0) return;
       members.delete(channel);
-      subscribed.delete(channel);
+      // The timer of an earlier leave may have unsubscribed already.
+      if (!subscribed.delete(channel)) return;
       // A failed unsubscribe costs only a few unused messages.
       subscriber.sunsubscribe(channel).catch(() => undefined);
     }, LINGER_MS).unref();

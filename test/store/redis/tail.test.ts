@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { textChunk } from '../../../store/conformance/fixtures.js';
+import { createChannels } from '../../../store/redis/tail/channels.js';
 import { createTail } from '../../../store/redis/tail/tail.js';
 import { textIn } from '../../support/session-driver.js';
 import { countSubscribers, startFollower } from '../../support/follower.js';
@@ -75,6 +76,22 @@ describe('follow', () => {
     });
     await say('b');
     expect(textIn(follower.entries)).toBe('a');
+  });
+
+  it('a channel that was left several times is unsubscribed once', async () => {
+    jest.useFakeTimers();
+    const sunsubscribe = jest.fn(() => Promise.resolve());
+    const subscriber = Object.assign(new EventEmitter(), {
+      ssubscribe: () => Promise.resolve(),
+      sunsubscribe,
+      ping: () => Promise.resolve(),
+      options: {},
+      status: 'ready',
+    });
+    const { join } = createChannels<number>(subscriber, () => undefined);
+    for (const member of [1, 2, 3]) (await join('c', member))();
+    await jest.advanceTimersByTimeAsync(4_000);
+    expect(sunsubscribe).toHaveBeenCalledTimes(1);
   });
 
   it('all followers of a session share one subscription', async () => {
