@@ -362,6 +362,8 @@ interface Asking {
   wants?: { rows: number; state: boolean };
   withState?: boolean;
   toolCallId?: string;
+  /** Id that a new call would like to have. */
+  wanted?: string;
   messages?: readonly { id: string }[];
 }
 
@@ -371,7 +373,7 @@ export const MOST_NEW_ROWS = 100;
 /** Returns the reads that most changes need for their input, so that one load suffices. */
 function wantsOf(decide: unknown, part: string, input: object): Want[] {
   const asking = input as Asking;
-  const { writer, wants: asked, toolCallId: id, messages = [] } = asking;
+  const { writer, wants: asked, toolCallId: id, wanted, messages = [] } = asking;
   // A claim moves the results of the previous calls into the transcript.
   const contents = asked === undefined ? [] : ['row'];
   const wants: Want[] = [
@@ -388,6 +390,8 @@ function wantsOf(decide: unknown, part: string, input: object): Want[] {
   // Contents of a permission to execute.
   const given = name === undefined ? [] : ['spec', 'decision', 'approver'];
   if (id !== undefined) wants.push(...wantsOfCall(part, id, given));
+  // An id must be free in the whole conversation.
+  if (wanted !== undefined) wants.push(...wantsOfCall('', wanted, []));
   for (const message of messages) wants.push(['field', 'index', part, `m:${message.id}`]);
   if (decide === begin) wants.push(['field', 'files', '', 'whose'], ['entryCount']);
   return wants;

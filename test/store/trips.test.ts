@@ -85,6 +85,16 @@ describe('the record is read once', () => {
     expect(await readsOf(() => start(runId, 'c1'))).toBe(1);
   });
 
+  it('for the id of a new call', async () => {
+    const { session, stores, readsOf } = setUp();
+    const { runId } = await session.speaking();
+    const asked = { sessionId: session.id, runId, call: '1 c1', wanted: 'c1' };
+    const reads = await readsOf(async () => {
+      expect(await stores.store.calls.takeId(asked)).toEqual({ kind: 'taken', id: 'c1' });
+    });
+    expect(reads).toBe(1);
+  });
+
   it('for an answer, by the look at the call before it', async () => {
     const { session, readsOf } = setUp();
     const { runId } = await session.asked(newCall('c1', 'approval'));
