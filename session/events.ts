@@ -58,8 +58,8 @@ export type Event =
       /** Absent if neither a person nor a rule of the tool answered. */
       answer?: AnswerFacts | undefined;
     }
-  /** The owner's charge for the conversation may have changed. */
-  | { kind: 'charge_changed' }
+  /** The owner's charge for the conversation may have changed: `isSize`, only by what is stored. */
+  | { kind: 'charge_changed'; isSize?: boolean }
   /** The outbox of the audit trail has got an entry. */
   | { kind: 'act_noted' }
   /** The conversation's run has ended, and messages wait for their turn. */

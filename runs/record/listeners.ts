@@ -49,7 +49,7 @@ export function listenToChanges(store: Store, deps: ListenersDeps): Store {
   };
   const listeners = [
     metered(meter),
-    after('charge_changed', fold),
+    charging(fold),
     after('act_noted', relay),
     after('next_waits', begin),
     ...others,
@@ -71,6 +71,26 @@ export function listenToChanges(store: Store, deps: ListenersDeps): Store {
     steps: { ...store.steps, ...changes.steps },
     calls: { ...store.calls, ...changes.calls },
     queue: { ...store.queue, ...changes.queue },
+  };
+}
+
+/** A run at work changes its size with each step and call; the owner's sums follow within this time. */
+const SIZE_MS = 2_000;
+
+function charging(fold: (sessionId: string) => void): Listener {
+  const due = new Map<string, NodeJS.Timeout>();
+  const foldNow = (sessionId: string): void => {
+    clearTimeout(due.get(sessionId));
+    due.delete(sessionId);
+    fold(sessionId);
+  };
+  return (changed, events) => {
+    const charges = events.filter((event) => event.kind === 'charge_changed');
+    if (charges.length === 0) return;
+    const sessionId = rootOf(changed);
+    if (!charges.every(({ isSize }) => isSize)) foldNow(sessionId);
+    else if (!due.has(sessionId))
+      due.set(sessionId, setTimeout(foldNow, SIZE_MS, sessionId).unref());
   };
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RunEvent } from '../../../protocol/telemetry.js';
 import { childAt, grow } from '../../../store/conformance/tree.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
@@ -349,6 +350,32 @@ describe('what changes report', () => {
     expect(warn).not.toHaveBeenCalled();
     // The log has a copy of the entry.
     expect(info).toHaveBeenCalledWith({ audit: expect.objectContaining({ id: act.id }) }, 'audit');
+  });
+
+  it('what grows while a run is at work is charged at once in the end, and once before', async () => {
+    const { bare, session } = setUp();
+    const fold = jest.spyOn(bare.store.owners, 'fold');
+    const { runId } = await session.asked(newCall('c1', 'server'));
+    await until('its begin is charged', () => fold.mock.calls.length === 1);
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    try {
+      await session.carryOut(runId, 1, 'c1', 'done');
+      await session.ask(runId, 2, [newCall('c2', 'server')]);
+      await nextTurn();
+      expect(fold).toHaveBeenCalledTimes(1);
+      await jest.advanceTimersByTimeAsync(2_000);
+      await nextTurn();
+      expect(fold).toHaveBeenCalledTimes(2);
+      await session.carryOut(runId, 2, 'c2', 'done');
+      await session.end(runId, 'completed');
+      await nextTurn();
+      expect(fold).toHaveBeenCalledTimes(3);
+      await jest.advanceTimersByTimeAsync(2_000);
+      await nextTurn();
+      expect(fold).toHaveBeenCalledTimes(3);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   it('a waiting run that a new message replaced has ended', async () => {
