@@ -14,6 +14,7 @@ import { loadExtensions } from '../extensions/own-files/index.js';
 import type { RedisStores } from '../store/redis/index.js';
 import { explainRedis, warnOfRedis } from '../store/redis/inspect-redis.js';
 import { createAgentWorker, type AgentWorkerOptions } from './create-worker.js';
+import { limitNewThreads } from './worker-settings.js';
 
 export interface WorkerProcess {
   config: Config;
@@ -135,6 +136,7 @@ export async function runWorker(begun: WorkerProcess): Promise<void> {
         requireRunning(worker);
       },
     });
+    limitNewThreads();
     worker = await createAgentWorker({
       connection,
       namespace,

@@ -1,9 +1,16 @@
+import { once } from 'node:events';
+import { Worker as Thread } from 'node:worker_threads';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { parseEnv } from '../../config/env.js';
 import { TIMES } from '../../protocol/limits.js';
 import { settingsOf } from '../../worker/run-main.js';
 import { createToolWorker, runBeside } from '../../worker/tool-worker.js';
-import { toEagerSlots, toSettings, toSlots } from '../../worker/worker-settings.js';
+import {
+  limitNewThreads,
+  toEagerSlots,
+  toSettings,
+  toSlots,
+} from '../../worker/worker-settings.js';
 import { until } from '../support/until.js';
 
 afterEach(() => {
@@ -139,4 +146,26 @@ describe('two workers beside each other', () => {
     ).rejects.toBe(fault);
     expect(alone.getState()).toBe('STOPPED');
   });
+});
+
+it('a thread that starts later keeps little for new objects', async () => {
+  const fill = `
+    const { getHeapSpaceStatistics } = require('node:v8');
+    let kept = [];
+    let most = 0;
+    for (let n = 0; n < 3_000_000; n += 1) {
+      kept.push({ n: [n] });
+      if (kept.length > 200_000) kept = [];
+      if (n % 100_000 === 0) {
+        const [space] = getHeapSpaceStatistics().filter((each) => each.space_name === 'new_space');
+        most = Math.max(most, space.space_size);
+      }
+    }
+    require('node:worker_threads').parentPort.postMessage(most);
+  `;
+  limitNewThreads();
+  const thread = new Thread(fill, { eval: true });
+  const [bytes] = (await once(thread, 'message')) as [number];
+  await thread.terminate();
+  expect(bytes).toBeLessThanOrEqual(32 * 1024 * 1024);
 });
