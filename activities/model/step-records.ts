@@ -152,9 +152,9 @@ function toContent(
         return [{ type: 'tool-call', ...call, ...fault }];
       }
       case 'tool-result': {
-        const { toolCallId, toolName, output, isError } = part;
-        const input = inputs.get(toolCallId);
-        const call = { toolCallId, toolName, input, providerExecuted: true, ...toMark(toolName) };
+        const { toolCallId, toolName, output, isError, providerMetadata } = part;
+        const marks = { providerExecuted: true, providerMetadata, ...toMark(toolName) };
+        const call = { toolCallId, toolName, input: inputs.get(toolCallId), ...marks };
         return isError === true
           ? [{ type: 'tool-error', ...call, error: output }]
           : [{ type: 'tool-result', ...call, output }];

@@ -1,9 +1,9 @@
 import { anthropic } from '@ai-sdk/anthropic';
 import { openai } from '@ai-sdk/openai';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { tool, type ToolSet } from 'ai';
+import { streamText, tool, type ToolSet } from 'ai';
 import { z } from 'zod';
-import { defineAgent } from '../../agents/index.js';
+import { defineAgent, type AgentSettings, type StepFinishEvent } from '../../agents/index.js';
 import { toMessageEvents } from '../../ai-sdk/parts/message-events.js';
 import { openHarness } from '../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
@@ -64,7 +64,7 @@ const tools = {
 
 type Shape = (typeof SHAPES)[number][1];
 
-function serve(script: Script, shape: Shape) {
+function serve(script: Script, shape: Shape & Pick<AgentSettings, 'onStepFinish'>) {
   const { tools: own } = defineAgent({
     name: 'searches',
     systemPrompt: '',
@@ -221,6 +221,20 @@ describe.each(SHAPES)('tools that the provider executes%s', (_suffix, shape) => 
     ]);
     await harness.play(await harness.begin());
     expect(JSON.stringify(harness.model.doStreamCalls[1]?.prompt)).toContain('y'.repeat(400_000));
+  });
+
+  it('have in steps what their provider says of a result, as in the AI SDK', async () => {
+    const reply = [...search('ws1'), ...search('ws2', { isError: true }), ...says('It rains.')];
+    const theirs = streamText({ model: fakeModel(sayInTurn(reply)), tools, prompt: 'hi' });
+    const toMarks = (content: readonly { type: string; providerMetadata?: unknown }[]): unknown =>
+      content.flatMap(({ type, providerMetadata }) =>
+        /^tool-(result|error)$/.test(type) ? [[type, providerMetadata]] : [],
+      );
+    const heard: StepFinishEvent[] = [];
+    const onStepFinish = (event: StepFinishEvent) => heard.push(event);
+    const harness = await serve(sayInTurn(reply), { ...shape, onStepFinish });
+    await harness.play(await harness.begin());
+    expect(toMarks(heard[0]?.content ?? [])).toEqual(toMarks(await theirs.content));
   });
 
   it('a stop in the middle settles what the provider has not finished, and sends none of it back', async () => {
