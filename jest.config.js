@@ -5,7 +5,7 @@ export default {
   transform: {},
   runtime: '<rootDir>/test/runner/runtime.cjs',
   testEnvironment: '<rootDir>/test/runner/environment.cjs',
-  setupFilesAfterEnv: ['<rootDir>/test/runner/fixed-seed.mjs'],
+  setupFilesAfterEnv: ['<rootDir>/test/runner/set-up.mjs'],
   testSequencer: '<rootDir>/test/runner/sequencer.cjs',
   reporters: ['<rootDir>/test/runner/reporter.mjs'],
   modulePathIgnorePatterns: ['<rootDir>/dist/', '<rootDir>/.data/'],
