@@ -8,7 +8,7 @@
 //   npm run proxies             kills a worker under replies through http-proxy, Vite, Next's rewrites and nginx
 //   npm run record              plays every path of the workflow, and turns of a chat, and keeps them as those of this version
 //   npm run examples            compiles the code in documents, comments and samples; a part of `npm run verify`
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPrometheus } from './engines/prometheus.mjs';
 import { projectRoot, runMain, UserError } from './system/project.mjs';
@@ -52,7 +52,8 @@ await runMain(async () => {
   const isWhole = command.option === undefined || rest.length < given.length;
   await command.prepare?.();
   const lastRun = join(projectRoot, '.data', 'on-demand', `${name}.txt`);
-  process.stdout.write(`Last run of all of it: ${readLine(lastRun) ?? 'never on this machine'}\n`);
+  const last = existsSync(lastRun) ? readFileSync(lastRun, 'utf8').trim() : 'never on this machine';
+  process.stdout.write(`Last run of all of it: ${last}\n`);
   process.exitCode = await runInForeground(
     process.execPath,
     [join(projectRoot, 'scripts', 'test.mjs'), ...command.args, ...rest],
@@ -63,14 +64,6 @@ await runMain(async () => {
   const verdict = process.exitCode === 0 ? 'passed' : 'failed';
   writeFileSync(lastRun, `${new Date().toISOString()}, ${verdict}\n`);
 });
-
-function readLine(file) {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch {
-    return undefined;
-  }
-}
 
 async function requirePrometheus() {
   if (await findPrometheus()) return;

@@ -80,7 +80,8 @@ export async function startEngine(spec, { fleet, signal, onDeath }) {
   });
   if (ready && !lastDeath) return;
   const why = lastDeath ? `ended with ${lastDeath.reason}` : 'does not answer';
-  throw new UserError(`${name} ${why}. The end of ${logFile}:\n${tail(logFile)}`);
+  const end = lastLines(readFileSync(logFile, 'utf8'), 8);
+  throw new UserError(`${name} ${why}. The end of ${logFile}:\n${end}`);
 }
 
 function startOnce({ file, args, dataDir, pidFile, logFile }) {
@@ -88,7 +89,7 @@ function startOnce({ file, args, dataDir, pidFile, logFile }) {
   const engine = withPrivateFiles(() => startServer(file, args, logFile, options));
   if (engine.pid === undefined) return engine;
   writePidFile(pidFile, engine.pid);
-  void engine.exited.then(() => removePidFile(pidFile));
+  void engine.exited.then(() => rmSync(pidFile, { force: true }));
   return engine;
 }
 
@@ -96,10 +97,6 @@ function startOnce({ file, args, dataDir, pidFile, logFile }) {
 function dropLargeLog(path) {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LOG_LIMIT_BYTES) rmSync(path);
-}
-
-function tail(path) {
-  return lastLines(readFileSync(path, 'utf8'), 8);
 }
 
 // Records an engine on disk, so that one that outlived its supervisor is stopped: two servers on one data
@@ -114,15 +111,11 @@ export function writePidFile(path, pid) {
   writeFileSync(path, JSON.stringify(identityOf(pid)));
 }
 
-function removePidFile(path) {
-  rmSync(path, { force: true });
-}
-
 /** Stops the process of this file if its id was not reused. Returns true if it ran. */
 export async function stopLeftOver(path) {
   const left = readJson(path);
   if (!left || !isSameProcess(left)) {
-    removePidFile(path);
+    rmSync(path, { force: true });
     return false;
   }
   process.kill(left.pid, 'SIGTERM');
@@ -131,6 +124,6 @@ export async function stopLeftOver(path) {
     if (Date.now() > deadline) process.kill(left.pid, 'SIGKILL');
     await delay(POLL_MS);
   }
-  removePidFile(path);
+  rmSync(path, { force: true });
   return true;
 }

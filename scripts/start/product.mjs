@@ -116,7 +116,13 @@ async function bringUp({ settings: given, prepare, launch, onUp }, context) {
 async function choosePort({ port, portWasGiven, host }) {
   if (!portWasGiven) return claimPort(port, host);
   if (await tryClaimPort(port, host)) return port;
-  throw new UsageError(`PORT ${port} is in use by another program. Free it or choose another one.`);
+  throw portInUse(port);
+}
+
+function portInUse(port) {
+  return new UsageError(
+    `PORT ${port} is in use by another program. Free it or choose another one.`,
+  );
 }
 
 function announceDeath(name, { reason, wait }) {
@@ -196,11 +202,7 @@ export async function startOneProcess(role, { settings, prepare, launch }) {
   const { port, redisUrl = 'redis://127.0.0.1:6379', temporalAddress } = settings;
   const env = childEnvironment(settings, { port, redisUrl, temporalAddress });
   const { address } = await checkEnvironment(env);
-  if (role === 'api' && !(await isPortFree(port, settings.host))) {
-    throw new UsageError(
-      `PORT ${port} is in use by another program. Free it or choose another one.`,
-    );
-  }
+  if (role === 'api' && !(await isPortFree(port, settings.host))) throw portInUse(port);
   const servers = Promise.all([requireRedis(redisUrl), requireTemporal(address)]);
   await Promise.race([stopRequested(signal), servers]);
   signal.throwIfAborted();
