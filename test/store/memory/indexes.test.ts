@@ -1,0 +1,199 @@
+import { dueShardOf } from '../../../store/contract/due.js';
+import { createMemoryData, createStoresOn } from '../../../store/memory/index.js';
+import type { SessionRecord } from '../../../session/record.js';
+import { createKeySpace } from '../../../store/redis/keys.js';
+import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
+
+const HOUR = 3_600_000;
+const ANN = { owner: 'ann' };
+const keys = createKeySpace();
+
+/** Opens a store whose keys and whose clock the test can change. */
+function open() {
+  let time = 1_000_000;
+  const data = createMemoryData({ now: () => time });
+  const stores = createStoresOn(data);
+  const call = (name: string, ...args: (string | number)[]) => data.keyspace.call(name, ...args);
+  return {
+    ...stores,
+    call,
+    session: drive(stores),
+    /** Loses the record of a session, as its expiry does. */
+    lose: (sessionId: string) => call('UNLINK', keys.session(sessionId).root),
+    pass: (ms: number): void => {
+      time += ms;
+    },
+  };
+}
+
+describe('the lists of due sessions', () => {
+  const ALL = { urgent: 9, routine: 9 };
+
+  it('a session is on one list, and due at the earliest time that was noted later', async () => {
+    const { due } = open().store;
+    const shard = dueShardOf('s');
+    const listed = () =>
+      Promise.all((['urgent', 'routine'] as const).map((list) => due.listed(list, shard, 0, 9)));
+    await due.noteLater('s', -1);
+    await due.noteLater('s', HOUR);
+    expect(await listed()).toEqual([[], ['s']]);
+    expect(await due.take(shard, ALL, -1)).toHaveLength(1);
+    await due.note('s', -1);
+    expect(await listed()).toEqual([['s'], []]);
+    for (const one of await due.take(shard, ALL, HOUR)) await due.put(one, 'routine', HOUR);
+    expect(await listed()).toEqual([[], ['s']]);
+  });
+
+  it('two sweepers take each session once, and what is noted meanwhile stays', async () => {
+    const { due } = open().store;
+    const shard = dueShardOf('s');
+    await due.note('s', -1);
+    const takes = [due.take(shard, ALL, HOUR), due.take(shard, ALL, 2 * HOUR)];
+    const [taken, ...more] = (await Promise.all(takes)).flat();
+    expect(more).toEqual([]);
+    await due.note('s', -1);
+    if (taken !== undefined) await due.drop(taken);
+    expect(await due.listed('urgent', shard, 0, 9)).toEqual(['s']);
+  });
+
+  it('one process of each fleet does a work', async () => {
+    const { due } = open().store;
+    expect(await due.leaseWork('w', 'a', HOUR)).toBe(true);
+    expect(await due.of('other').leaseWork('w', 'a', HOUR)).toBe(true);
+  });
+});
+
+describe('what workers note', () => {
+  it('stops are few and pass soon; nothing but the list of leases stays', async () => {
+    const { store, call, pass } = open();
+    const { leases } = store;
+    if (leases === undefined) throw new Error('the store in memory has leases');
+    const note = { sessionId: 's', runId: 'r' };
+    for (let n = 0; n < 201; n += 1) await leases.noteStop(note);
+    const stops = async () => (await leases.renew('w', HOUR)).stops.length;
+    expect(await stops()).toBe(200);
+    pass(5_001);
+    expect(await stops()).toBe(0);
+    const token = { taskToken: 't', workflowId: 'w', token: 1, number: 1 };
+    await leases.hold('w', { id: 'a', runId: 'r', ...token });
+    await leases.judge('w', HOUR);
+    await leases.noteDeath();
+    pass(25 * HOUR);
+    expect([call('DBSIZE'), await leases.holders()]).toEqual([1, ['w']]);
+  });
+});
+
+describe('the lists of waiting sessions', () => {
+  const waits = async ({ session }: ReturnType<typeof open>) => {
+    await session.asked(newCall('a', 'approval'));
+  };
+
+  it('a session whose record is gone is forgotten on every list', async () => {
+    const opened = open();
+    const { call, lose, session, store } = opened;
+    await waits(opened);
+    expect(await store.waiting.since(`${session.id}.c1`)).toBe(1_000_000);
+    lose(session.id);
+    await store.waiting.forget(session.id);
+    const { askingIndex, askingSince, tenantWaiting, waitingIndex } = keys;
+    for (const key of [askingIndex, askingSince, tenantWaiting(), waitingIndex(ANN)])
+      expect([key, call('PTTL', key)]).toEqual([key, -2]);
+  });
+
+  it.each([
+    [
+      'the oldest question is sought',
+      ({ store }: ReturnType<typeof open>) => store.waiting.standing(),
+    ],
+    [
+      'a page is read',
+      ({ store }: ReturnType<typeof open>) => store.waiting.page(ANN, { limit: 1 }),
+    ],
+  ])('an answered one is dropped from the list of all when %s', async (_what, look) => {
+    const opened = open();
+    await waits(opened);
+    const { runId = '' } = (await opened.session.record()) ?? {};
+    await opened.session.decide(runId, 'a', true);
+    await look(opened);
+    expect(opened.call('ZCARD', keys.askingSince)).toBe(0);
+  });
+
+  it('a page looks at no more than 500 sessions, and the next one goes on behind them', async () => {
+    const opened = open();
+    const { call, session, store } = opened;
+    await waits(opened);
+    for (let n = 0; n < 501; n += 1) call('ZADD', keys.waitingIndex(ANN), n, newSessionId());
+    const { sessions, cursor } = await store.waiting.page(ANN, { limit: 1 });
+    expect(sessions).toEqual([]);
+    const next = await store.waiting.page(ANN, { limit: 1, cursor });
+    expect(next).toEqual({
+      sessions: [
+        expect.objectContaining({ record: expect.objectContaining({ sessionId: session.id }) }),
+      ],
+    });
+  });
+});
+
+describe('the figures of owners', () => {
+  it('a second conversation does not put off the repair', async () => {
+    const { session, store, streamManager, pass } = open();
+    await session.begin();
+    await store.owners.fold(session.id);
+    pass(HOUR / 2);
+    const second = drive({ store, streamManager });
+    await second.begin();
+    await store.owners.fold(second.id);
+    pass(HOUR / 2);
+    expect(await store.owners.take(9, HOUR)).toEqual([ANN]);
+  });
+
+  it('a conversation that another owner has begun under the id counts for that one alone', async () => {
+    const { lose, session, store } = open();
+    await session.begin();
+    await store.owners.fold(session.id);
+    lose(session.id);
+    await session.begin({ owner: 'bob' });
+    await store.owners.repair(ANN);
+    expect(await store.owners.usage(ANN)).toMatchObject({ sessions: 0 });
+  });
+
+  it('a repair corrects what was charged before the store was restored from a backup', async () => {
+    const { call, session, store } = open();
+    await session.begin();
+    const { root } = keys.session(session.id);
+    const backup = call('HGETALL', root) as string[];
+    await session.enqueue('u2');
+    await store.owners.fold(session.id);
+    expect(await store.owners.usage(ANN)).toMatchObject({ queued: 1 });
+    call('UNLINK', root);
+    call('HSET', root, ...backup);
+    await store.owners.repair(ANN);
+    expect(await store.owners.usage(ANN)).toMatchObject({ queued: 0 });
+  });
+
+  it('a rewind that dropped very many rows leaves the size of what it kept', async () => {
+    const { call, session, store } = open();
+    const sizes = () => {
+      const record = call('HGET', keys.session(session.id).root, 'record') as string;
+      return (JSON.parse(record) as SessionRecord).sizes;
+    };
+    const many = (name: string) =>
+      Array.from({ length: 310 }, (_, n) => userMessage(`${name}${String(n)}`));
+    const { runId } = await session.newRun({ messages: many('kept') });
+    await session.ask(runId, 1, [newCall('a', 'server')]);
+    await session.carryOut(runId, 1, 'a', 'r'.repeat(100_000));
+    await session.ask(runId, 2, []);
+    await session.save({ note: 'x' }, 0);
+    const { stored } = sizes();
+    await session.begin({ messages: many('gone') });
+    await session.end((await session.record())?.runId ?? '', 'completed');
+    const { checkpoints } = await store.checkpoints.list(session.id);
+    await session.rewindTo(checkpoints[0]?.id ?? '');
+    await session.enqueue('later');
+    await store.owners.fold(session.id);
+    await store.owners.repair(ANN);
+    const queued = call('HGET', keys.session(session.id).content, 'q:later') as string;
+    expect(sizes()).toMatchObject({ stored: stored + queued.length, isComplete: true });
+    expect(await session.rows()).toHaveLength(313);
+  });
+});
