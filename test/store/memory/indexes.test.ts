@@ -1,7 +1,7 @@
 import { dueShardOf } from '../../../store/contract/due.js';
 import { createMemoryData, createStoresOn } from '../../../store/memory/index.js';
 import type { SessionRecord } from '../../../session/record.js';
-import { createKeySpace } from '../../../store/redis/keys.js';
+import { createKeySpace, ownerAt } from '../../../store/redis/keys.js';
 import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
 
 const HOUR = 3_600_000;
@@ -155,6 +155,58 @@ describe('the figures of owners', () => {
     await session.begin({ owner: 'bob' });
     await store.owners.repair(ANN);
     expect(await store.owners.usage(ANN)).toMatchObject({ sessions: 0 });
+  });
+
+  it('who asks for the conversation of another owner names it not', async () => {
+    const { session, store } = open();
+    await session.begin();
+    await store.owners.fold(session.id, { owner: 'eve' }, 'yours');
+    await store.owners.fold(session.id, ANN, 'mine');
+    const { conversations } = await store.owners.page(ANN, { limit: 9 });
+    expect(conversations.map(({ title }) => title)).toEqual(['mine']);
+  });
+
+  it('a conversation has changed when its log has, and when staged changes take effect', async () => {
+    const { session, store, pass } = open();
+    const changed = async () => (await session.record())?.updatedAt;
+    const { writer } = await session.speaking();
+    const begun = (await changed()) ?? 0;
+    // The session has begun by the clock of this process.
+    pass(begun);
+    await session.say(writer, 1, 'hello');
+    expect(await changed()).toBe(begun + 1_000_000);
+    pass(5);
+    const patches = [{ op: 'add', path: '/a', value: 1 } as const];
+    await store.staging.stage(session.id, 's1', { toolCallId: 'c', timestamp: 1, patches });
+    await store.staging.promote(session.id, 's1');
+    expect(await changed()).toBe(begun + 1_000_005);
+  });
+
+  it('what a forgotten person has used passes like all sums, and names nobody', async () => {
+    const { call, session, store } = open();
+    const { writer } = await session.speaking();
+    await session.commit(writer, { usage: { inputTokens: 1, outputTokens: 1, costMicroUsd: 7 } });
+    await store.owners.fold(session.id);
+    await store.usage.forget(ANN);
+    const { base, users } = keys.owner(ANN);
+    expect(call('HKEYS', `${users}19700101`)).toEqual(['f:']);
+    expect(call('PTTL', `${ownerAt(base, 'f:').used}19700101`)).toBeGreaterThan(0);
+  });
+
+  it('the sums of a tenant are of all its users, and of users without a tenant of them alone', async () => {
+    const { store, streamManager } = open();
+    const owners = Array.from({ length: 101 }, (_, n) => ({
+      owner: `u${String(n)}`,
+      tenant: 'acme',
+    }));
+    for (const owner of [...owners, ANN]) {
+      const session = drive({ store, streamManager });
+      await session.end((await session.newRun(owner)).runId, 'completed');
+      await store.owners.fold(session.id);
+    }
+    const days = { since: '1970-01-01', until: '1970-01-02' };
+    expect(await store.usage.read('acme', days)).toHaveLength(101);
+    expect(await store.usage.read(undefined, days)).toMatchObject([ANN]);
   });
 
   it('a repair corrects what was charged before the store was restored from a backup', async () => {

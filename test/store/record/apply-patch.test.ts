@@ -38,6 +38,10 @@ describe('a patch', () => {
       { list: [4, 1, 2], o: { a: 1 } },
     ],
     [
+      { op: 'add', path: '/list/2', value: 4 },
+      { list: [1, 2, 4], o: { a: 1 } },
+    ],
+    [
       { op: 'replace', path: '/list/1', value: [] },
       { list: [1, []], o: { a: 1 } },
     ],
@@ -98,9 +102,11 @@ describe('a patch', () => {
     applyPatch(document, [
       { op: 'add', path: '/a', value },
       { op: 'copy', from: '/a', path: '/b' },
-      { op: 'add', path: '/b/list/-', value: 1 },
+      { op: 'add', path: '/b/list/-', value },
+      { op: 'add', path: '/b/list/0/list/-', value: 1 },
     ]);
-    expect([value, document.value]).toEqual([{ list: [] }, { a: { list: [] }, b: { list: [1] } }]);
+    const b = { list: [{ list: [1] }] };
+    expect([value, document.value]).toEqual([{ list: [] }, { a: { list: [] }, b }]);
   });
 });
 
@@ -112,10 +118,11 @@ describe('changes that are made to fit', () => {
       mergeChanges: { m: {} },
       patches: [
         { op: 'add' as const, path: '/m/a', value: 1 },
-        { op: 'add' as const, path: '/gone/b', value: 2 },
+        { op: 'add' as const, path: '/m/b', value: 2 },
+        { op: 'add' as const, path: '/gone/c', value: 3 },
       ],
     };
-    expect(fitChanges({}, [change])).toEqual({ m: { a: 1 }, gone: { b: 2 } });
+    expect(fitChanges({}, [change])).toEqual({ m: { a: 1, b: 2 }, gone: { c: 3 } });
   });
 
   it('adapted changes never make a state that is too deep to be stored', () => {
