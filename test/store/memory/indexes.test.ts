@@ -177,7 +177,7 @@ describe('the figures of owners', () => {
     expect(await changed()).toBe(begun + 1_000_000);
     pass(5);
     const patches = [{ op: 'add', path: '/a', value: 1 } as const];
-    await store.staging.stage(session.id, 's1', { toolCallId: 'c', timestamp: 1, patches });
+    await store.staging.stage(session.id, 's1', { toolCallId: 'c', patches });
     await store.staging.promote(session.id, 's1');
     expect(await changed()).toBe(begun + 1_000_005);
   });
