@@ -1,7 +1,7 @@
 import { erase } from '../../session/erase.js';
 import { newRecord } from '../../session/record.js';
 import { saveState } from '../../session/state.js';
-import { openWriter } from '../../session/streams.js';
+import { closeWriter, openWriter } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
 import { createChange, createQueues, type Backend } from '../../store/change.js';
 import { createBackend } from '../../store/redis/backend.js';
@@ -107,6 +107,13 @@ it('a change that adds no entry after all leaves no room', async () => {
   await change('s', decide, {});
   const found = await look('s', ({ tree, record }) => [tree.log.sequence, record?.owner]);
   expect(found).toEqual([5, '5']);
+});
+
+it('a writer that another owns is neither opened nor closed', async () => {
+  const { change } = await openStream(() => Promise.resolve());
+  expect(await change('s', openWriter, { ...OPEN, nonce: 'other' })).toEqual({ kind: 'fenced' });
+  expect(await change('s', closeWriter, { name: 'w:a', token: 0 })).toEqual({ kind: 'fenced' });
+  expect(await change('s', closeWriter, WRITER)).toEqual({ kind: 'closed' });
 });
 
 it('a look waits for no change of its conversation', async () => {

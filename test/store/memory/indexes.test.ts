@@ -134,6 +134,46 @@ describe('the lists of waiting sessions', () => {
   });
 });
 
+describe('a rewind', () => {
+  it('leaves nothing of what it drops', async () => {
+    const { call, session, store } = open();
+    const first = await session.newRun('u1');
+    await session.ask(first.runId, 1, [newCall('a', 'server')]);
+    await session.carryOut(first.runId, 1, 'a', 1);
+    await session.save({ n: 1 }, 0);
+    await session.ask(first.runId, 2, []);
+    const second = await session.newRun('u2');
+    await session.save({ n: 2 }, 1);
+    await session.ask(second.runId, 1, [newCall('b', 'server')]);
+    await session.carryOut(second.runId, 1, 'b', 1);
+    await session.save({ n: 3 }, 2);
+    await store.staging.stage(session.id, 's1', { toolCallId: 'b', patches: [] });
+    await session.stop();
+    await session.end(second.runId, 'interrupted');
+    const { checkpoints } = await store.checkpoints.list(session.id);
+    await session.rewindTo(checkpoints.at(-1)?.id ?? '');
+    const { root, content, index } = keys.session(session.id);
+    const { state } = JSON.parse(call('HGET', root, 'record') as string) as SessionRecord;
+    expect(state).toMatchObject({ version: 4, kept: [[4, 7]], turns: [[1, 0]], staged: [] });
+    expect(call('HKEYS', content)).toEqual(['v:4']);
+    expect(call('HKEYS', index)).not.toContain('m:u2');
+  });
+});
+
+describe('a repeated turn', () => {
+  it('begins with the state of its new beginning', async () => {
+    const { call, session } = open();
+    const { runId } = await session.newRun('u1');
+    await session.save({ n: 1 }, 0);
+    await session.ask(runId, 1, [newCall('a', 'server')]);
+    await session.stop();
+    await session.end(runId, 'interrupted');
+    await session.retry();
+    const record = call('HGET', keys.session(session.id).root, 'record') as string;
+    expect((JSON.parse(record) as SessionRecord).state.turns).toEqual([]);
+  });
+});
+
 describe('the figures of owners', () => {
   it('a second conversation does not put off the repair', async () => {
     const { session, store, streamManager, pass } = open();
