@@ -54,6 +54,17 @@ describe('attempts', () => {
       const claim = { writer: session.writer(runId, 1, token), known: 0, now: 1, budget };
       includes(await store.steps.claim(claim), { kind: 'claimed' });
     }
+    const last = { writer: session.writer(runId, 1, 9), how: 'retry' } as const;
+    equal(await store.steps.handOver(last), { kind: 'handed_over', lost: 1 });
+  });
+
+  it('an attempt that hands over does not count, even if one alone may be lost', async (setup) => {
+    const { store, session } = setup;
+    const { runId, writer } = await session.speaking();
+    await store.steps.handOver({ writer, how: 'left' });
+    const budget = { most: 1, withinMs: 60_000 };
+    const claim = { writer: session.writer(runId, 1, 2), known: 0, now: 1, budget };
+    includes(await store.steps.claim(claim), { kind: 'claimed' });
   });
 
   const words: [HandOverInput['how'], number][] = [

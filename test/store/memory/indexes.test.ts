@@ -1,17 +1,21 @@
 import { dueShardOf } from '../../../store/contract/due.js';
-import { createMemoryData, createStoresOn } from '../../../store/memory/index.js';
+import {
+  createMemoryData,
+  createStoresOn,
+  type MemoryOptions,
+} from '../../../store/memory/index.js';
 import type { SessionRecord } from '../../../session/record.js';
 import { createKeySpace, ownerAt } from '../../../store/redis/keys.js';
-import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
+import { drive, newCall, newSessionId, textIn, userMessage } from '../../support/session-driver.js';
 
 const HOUR = 3_600_000;
 const ANN = { owner: 'ann' };
 const keys = createKeySpace();
 
 /** Opens a store whose keys and whose clock the test can change. */
-function open() {
+function open(options: Omit<MemoryOptions, 'now'> = {}) {
   let time = 1_000_000;
-  const data = createMemoryData({ now: () => time });
+  const data = createMemoryData({ ...options, now: () => time });
   const stores = createStoresOn(data);
   const call = (name: string, ...args: (string | number)[]) => data.keyspace.call(name, ...args);
   return {
@@ -157,6 +161,27 @@ describe('a rewind', () => {
     expect(state).toMatchObject({ version: 4, kept: [[4, 7]], turns: [[1, 0]], staged: [] });
     expect(call('HKEYS', content)).toEqual(['v:4']);
     expect(call('HKEYS', index)).not.toContain('m:u2');
+  });
+});
+
+describe('the log', () => {
+  it.each([
+    [1, ['u2', 'u3']],
+    [0, ['u1', 'u2', 'u3']],
+  ])('that may have %i entries has those of the last turns, and their size', async (cap, left) => {
+    const { call, session } = open({ maxChunks: cap });
+    for (const id of ['u1', 'u2', 'u3']) {
+      const { runId } = await session.newRun(id);
+      const writer = session.writer(runId, 1, 1);
+      await session.claim(writer);
+      await session.say(writer, 1, id);
+      await session.commit(writer);
+    }
+    expect(textIn(await session.log())).toBe(left.join(''));
+    const { root, stream } = keys.session(session.id);
+    const entries = call('XRANGE', stream, '-', '+', 'COUNT', 99) as [string, string[]][];
+    const sizes = entries.map(([, fields]) => Buffer.byteLength(fields.at(-1) ?? ''));
+    expect(call('HGET', root, 'logBytes')).toBe(String(sizes.reduce((sum, size) => sum + size)));
   });
 });
 
