@@ -1,4 +1,12 @@
-import { checkRequest, pickRequest, toResultAnswer } from '../../workflows/operator-requests.js';
+import {
+  checkRequest,
+  pickRequest,
+  toResultAnswer,
+  type OperatorRequests,
+} from '../../workflows/operator-requests.js';
+
+const C = { toolCallId: 'c' };
+const NAME = 'a text of 1 to 256 characters';
 
 describe('what an operator asks for', () => {
   it("an operator's request is selected by name", () => {
@@ -11,6 +19,34 @@ describe('what an operator asks for', () => {
       by: 'olga',
     });
     expect(pickRequest('stop', null)).toEqual({});
+  });
+
+  it.each<[keyof OperatorRequests, unknown, string]>([
+    ['approve', undefined, 'the argument is missing'],
+    ['stop', [], 'the argument must be an object'],
+    ['approve', { by: 'olga' }, 'toolCallId is missing'],
+    ['approve', { toolCallId: 'c'.repeat(257) }, `toolCallId must be ${NAME}`],
+    ['deny', { ...C, by: '' }, `by must be ${NAME}`],
+    [
+      'deny',
+      { ...C, approvalId: 'a'.repeat(769) },
+      'approvalId must be a text of 1 to 768 characters',
+    ],
+    ['deny', { ...C, toString: 1 }, 'unknown field "toString"'],
+    ['submitToolResult', { ...C, result: 1, error: 'no' }, 'give a result or an error, not both'],
+    ['extendDeadline', C, 'byMs is missing'],
+    ['extendDeadline', { ...C, byMs: 0 }, 'byMs must be a whole number of milliseconds above 0'],
+    ['stop', { mode: 'kill' }, "mode must be 'interrupt' or 'abort'"],
+  ])('%s with %j is refused', (name, input, why) => {
+    expect(() => {
+      checkRequest(name, input);
+    }).toThrow(why);
+  });
+
+  it('an operator may stop a run without an argument', () => {
+    expect(() => {
+      checkRequest('stop', null);
+    }).not.toThrow();
   });
 
   it('an argument that no activity could get as well is refused', () => {
