@@ -47,6 +47,7 @@ class SubAgentParts {
 class RunEnding {
   /** `passed_on`: further output of the run belongs to another message. */
   #state: 'paused' | 'passed_on' | StreamEnd['status'];
+  #isAsking = false;
   #failure: string | undefined;
   #finishReason: FinishReason | undefined;
 
@@ -54,6 +55,7 @@ class RunEnding {
     switch (chunk.type) {
       case 'run_paused':
         this.#state = 'paused';
+        this.#isAsking = chunk.pendingToolCallId !== undefined;
         break;
       case 'turn_started':
         this.#state = 'passed_on';
@@ -83,8 +85,9 @@ class RunEnding {
     this.#state = status ?? (isInterrupted ? 'interrupted' : 'completed');
   }
 
-  get isPaused(): boolean {
-    return this.#state === 'paused';
+  /** True if people are asked; a run that waits only for webhooks takes no answers. */
+  get isAsking(): boolean {
+    return this.#state === 'paused' && this.#isAsking;
   }
 
   /** Text of the failure for the user; undefined unless the run failed. */
@@ -303,8 +306,8 @@ export class StreamTransformer {
   /** Closes open blocks and steps; the last event has the finish reason. */
   finalize(): { events: UIStreamPart[] } {
     const events = this.start();
-    const { failure, isPaused } = this.#ending;
-    this.#step.end(events, { guard: !isPaused });
+    const { failure, isAsking } = this.#ending;
+    this.#step.end(events, { guard: !isAsking });
     if (failure !== undefined) events.push({ type: 'error', errorText: failure });
     events.push({ type: 'finish', finishReason: this.#ending.toFinishReason() });
     return { events };

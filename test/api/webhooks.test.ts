@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import { gzipSync } from 'node:zlib';
+import type { UIMessage } from 'ai';
 import express from 'express';
 import { listen } from '../../api/listen.js';
 import { createWebhookRate } from '../../api/middleware/limits.js';
@@ -7,9 +8,11 @@ import { HelixError } from '../../protocol/errors.js';
 import {
   callsOf,
   CLIENT_7,
+  CLIENTS,
   loadChat,
   loadSnapshot,
   openChat,
+  textOf,
   toScript,
   untilAsked,
   untilEnded,
@@ -202,5 +205,26 @@ describe('a webhook', () => {
       { toolCallId: 'r1', state: 'output-available' },
     ]);
     await expectStoredAsShown(client, url, sessionId);
+  });
+
+  it('that alone is left after the answers keeps stock chats from posting them again', async () => {
+    const { url } = product;
+    for (const [, library] of CLIENTS) {
+      const sessionId = newSessionId();
+      const client = openChat(library, { url, sessionId });
+      await client.chat.sendMessage(toScript({ calls: [WAITS, charge('r1')] }));
+      const hook = await untilSent(client, url);
+      const id = await untilAsked(client, 'r1');
+      await client.chat.addToolApprovalResponse({ id, approved: true });
+      await untilRests(client, url);
+      expect([client.errors, client.posts()]).toEqual([[], 2]);
+      expect(callsOf(client.chat.lastMessage)).toMatchObject([
+        { toolCallId: 'w1', state: 'input-available' },
+        { toolCallId: 'r1', state: 'output-available' },
+      ]);
+      expect(await callHook(hook, '{"value":1}')).toEqual([200, 'accepted']);
+      const { messages } = await untilEnded(url, sessionId);
+      expect(textOf(messages[1] as UIMessage)).toBe('done');
+    }
   });
 });

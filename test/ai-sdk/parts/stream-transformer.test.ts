@@ -213,19 +213,19 @@ describe('StreamTransformer', () => {
     expect(JSON.stringify(events)).not.toContain('~');
   });
 
-  it('StreamTransformer guards an end behind a call, not a pause', () => {
+  it('StreamTransformer guards an end behind a call, and a pause that asks nobody, but no question', () => {
     const opening = chunks({ type: 'tool_start', ...call, arguments: {}, providerExecuted: true });
     const guard = ['start-step', 'message-metadata', 'finish-step', 'finish'];
-    const ended = new StreamTransformer();
+    const [ended, tail] = [new StreamTransformer(), new StreamTransformer({ isTail: true })];
     run(ended, [...opening, end]);
     expect(ended.finalize().events.map(({ type }) => type)).toEqual(['finish-step', ...guard]);
-    const paused = new StreamTransformer();
-    run(paused, [...opening, ...chunks({ type: 'run_paused', runId: 'r', reason: 'approval' })]);
-    expect(paused.finalize().events).toEqual([
-      { type: 'finish-step' },
-      { type: 'finish', finishReason: 'tool-calls' },
-    ]);
-    const tail = new StreamTransformer({ isTail: true });
+    for (const id of ['c1', undefined]) {
+      const paused = new StreamTransformer();
+      const of = { runId: 'r', reason: 'client_tool', pendingToolCallId: id } as const;
+      run(paused, [...opening, ...chunks({ type: 'run_paused', ...of })]);
+      const types = paused.finalize().events.map(({ type }) => type);
+      expect(types).toEqual(['finish-step', ...(id === undefined ? guard : ['finish'])]);
+    }
     run(tail, [...chunks({ type: 'tool_end', ...call, result: 1 }), end]);
     expect(tail.finalize().events.map(({ type }) => type)).toEqual(guard);
   });
