@@ -143,6 +143,26 @@ it.each([
   expect(asked).toMatchObject([{ ...named, conflictToken: 'seen' }]);
 });
 
+it.each([
+  ['v2', 'v1', 1],
+  ['v0', 'v2', 0],
+])('a version that may replace %s leaves %s current', async (from, found, sets) => {
+  const set = jest.fn(() => Promise.resolve({}));
+  const service = { describeWorkerDeployment, setWorkerDeploymentCurrentVersion: set };
+  const asked = { withDeadline, workflowService: service } as unknown as DeploymentConnection;
+  const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: { from } };
+  expect(await makeCurrent(asked, 'default', version, ended.signal)).toBe(found);
+  expect(set).toHaveBeenCalledTimes(sets);
+});
+
+it('a version that may not be made current says so at once', async () => {
+  const denied = Object.assign(new Error('denied'), { code: 7 });
+  const service = { describeWorkerDeployment: () => Promise.reject(denied) };
+  const asked = { withDeadline, workflowService: service } as unknown as DeploymentConnection;
+  const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: true };
+  await expect(makeCurrent(asked, 'default', version, ended.signal)).rejects.toBe(denied);
+});
+
 it.each([undefined, 'AUTO_UPGRADE'] as const)(
   'runs of a worker move as it says: %s',
   (behavior) => {
