@@ -106,10 +106,13 @@ export const ResumeAgentBody = z.object({
 });
 export type ResumeAgentBody = z.infer<typeof ResumeAgentBody>;
 
-/** An answer as programs send it: a client tool's result, unless it is marked as a decision. */
+const Decision = ApprovalResponse.extend({ sessionId: SessionId });
+
+/** An answer as programs send it. Without a kind it is a client tool's result, or else a decision. */
 export const SubmitToolResultBody = z.union([
-  ApprovalResponse.extend({ sessionId: SessionId }),
+  Decision,
   ClientToolResult.safeExtend({ sessionId: SessionId }),
+  Decision.extend({ kind: Decision.shape.kind.default('approval-response') }),
 ]);
 export type SubmitToolResultBody = z.infer<typeof SubmitToolResultBody>;
 

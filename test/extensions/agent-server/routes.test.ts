@@ -124,18 +124,22 @@ describe('the agent server', () => {
       stream: 'paused',
       pending: [{ toolCallId: 'c1', toolName: 'charge' }],
     });
-    const answer = {
-      sessionId,
-      toolCallId: 'c1',
-      kind: 'approval-response',
-      approvalId: `${String(started.body['runId'])}::c1`,
-      approved: true,
-    };
+    const asked = { sessionId, toolCallId: 'c1' };
+    expect(await post('submit-tool-result', { ...asked, result: 1 })).toMatchObject({
+      status: 400,
+      body: { code: 'kind_mismatch', error: expect.stringContaining('{"approved": true}') },
+    });
+    const approvalId = `${String(started.body['runId'])}::c1`;
+    const answer = { ...asked, approvalId, approved: true };
     expect(await post('submit-tool-result', answer)).toMatchObject({
       status: 202,
       body: { resumed: true },
     });
-    expect((await post('submit-tool-result', answer)).status).toBe(409);
+    const kind = 'approval-response';
+    expect((await post('submit-tool-result', { ...answer, kind })).status).toBe(409);
+    expect(await post('submit-tool-result', { ...asked, kind })).toMatchObject({
+      body: { code: 'validation_error', error: expect.stringContaining('approved: ') },
+    });
     expect(await reader.done).toBe('ended');
     expect(textOf(reader.seen)).toBe('ok');
     expect(reader.seen.at(-1)?.event.type).toBe('end');
