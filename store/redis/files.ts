@@ -1,6 +1,7 @@
+import { HelixError } from '../../protocol/errors.js';
 import { rootOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { Files, StoredFile } from '../contract/files.js';
+import type { Files, FileStore, StoredFile } from '../contract/files.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { addFile, removeFile } from '../../session/files.js';
 import { toStoredJson, parseStored } from '../record/stored-json.js';
@@ -10,7 +11,8 @@ import { toOwner } from './keys.js';
 
 /** Creates the files of conversations. A file is noted in the record first, so that no bytes exceed its limits. */
 export function createFiles(context: RedisContext): Files {
-  const { redis, keys, change, now, fileStore, keepsFilesElsewhere } = context;
+  const { redis, keys, change, now, keepsFilesElsewhere } = context;
+  const fileStore = orUnavailable(context.fileStore);
   const keyOf = (sessionId: string): string => keys.session(rootOf(sessionId)).files;
   const placeOf = (id: string, fileId: string) => ({ sessionId: rootOf(id), fileId });
 
@@ -91,6 +93,24 @@ export function createFiles(context: RedisContext): Files {
     remove,
     forget: (sessionId, fileId) => fileStore.remove(placeOf(sessionId, fileId)),
     ...(keepsFilesElsewhere && { reclaim: createReclaim(context) }),
+  };
+}
+
+/** Turns any error of a store of the author's own into one after which callers repeat their request. */
+function orUnavailable(store: FileStore): FileStore {
+  const tried = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (cause) {
+      if (HelixError.isInstance(cause)) throw cause;
+      const text = 'The store of files cannot be used right now.';
+      throw new HelixError('unavailable', text, { cause });
+    }
+  };
+  return {
+    write: (place, content) => tried(() => store.write(place, content)),
+    read: (place, range) => tried(() => store.read(place, range)),
+    remove: (place) => tried(() => store.remove(place)),
   };
 }
 

@@ -11,15 +11,16 @@ export interface TestBucket extends FileStore {
 export function createTestBucket(): TestBucket {
   const contents = new Map<string, Uint8Array>();
   const nameOf = ({ sessionId, fileId }: FilePlace): string => `${sessionId}/${fileId}`;
+  const orAway = (): typeof contents => {
+    if (bucket.isAway) throw new Error('the bucket is away');
+    return contents;
+  };
   const bucket: TestBucket = {
     isAway: false,
     names: () => [...contents.keys()],
-    write: async (place, content) => void contents.set(nameOf(place), content),
-    read: async (place, { from, to }) => contents.get(nameOf(place))?.slice(from, to),
-    remove: async (place) => {
-      if (bucket.isAway) throw new Error('the bucket is away');
-      contents.delete(nameOf(place));
-    },
+    write: async (place, content) => void orAway().set(nameOf(place), content),
+    read: async (place, { from, to }) => orAway().get(nameOf(place))?.slice(from, to),
+    remove: async (place) => void orAway().delete(nameOf(place)),
   };
   return bucket;
 }

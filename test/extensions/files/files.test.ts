@@ -6,7 +6,12 @@ import {
   createInProcessExecutor,
   type InProcessExecutor,
 } from '../../../extensions/one-process/index.js';
-import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
+import {
+  createMemoryStores,
+  type MemoryOptions,
+  type MemoryStores,
+} from '../../../store/memory/index.js';
+import { createTestBucket } from '../../support/files-elsewhere.js';
 import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';
 
 /** Serves conversations' files over HTTP, with an in-process executor behind the API. */
@@ -19,8 +24,8 @@ const PNG = Buffer.from(
   'base64',
 );
 
-async function open(options: StartOptions = {}): Promise<void> {
-  stores = createMemoryStores();
+async function open(options: StartOptions = {}, memory: MemoryOptions = {}): Promise<void> {
+  stores = createMemoryStores(memory);
   const agents = new AgentRegistry([createLabAgent({ countCharge: async () => 1 })]);
   const quotas = toQuotas({ bytes: 1_000_000 });
   executor = createInProcessExecutor({ agents, stores, extensions: [limits({ quotas })] });
@@ -212,6 +217,19 @@ describe('a part of a file', () => {
     const head = await fetch(api.url + url, { method: 'HEAD' });
     expect([head.headers.get('content-length'), await head.text()]).toEqual(['70', '']);
   });
+});
+
+it('a store of the author’s own that fails is unavailable to those who ask for its files', async () => {
+  const bucket = createTestBucket();
+  await open({}, { files: bucket });
+  const { url } = await uploaded();
+  bucket.isAway = true;
+  const removed = await fetch(api.url + url, { method: 'DELETE' });
+  for (const refused of [removed, await upload(), await api.get(url)]) {
+    expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'unavailable' }]);
+  }
+  bucket.isAway = false;
+  expect((await api.get(url)).status).toBe(200);
 });
 
 it('a file counts among what its reader may read in a minute', async () => {

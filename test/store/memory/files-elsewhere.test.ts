@@ -138,7 +138,8 @@ describe('bytes of files in a store of their own', () => {
   it('a file whose bytes could not be written leaves no trace', async () => {
     const { id, store, bucket } = open();
     jest.spyOn(bucket, 'write').mockRejectedValueOnce(new Error('it is full'));
-    await expect(addFile(store, id, 'ann')).rejects.toThrow('it is full');
+    const cause = { message: 'it is full' };
+    await expect(addFile(store, id, 'ann')).rejects.toMatchObject({ code: 'unavailable', cause });
     expect(await store.files.list(id)).toEqual([]);
   });
 
