@@ -6,7 +6,7 @@ import { guardedLookup, isPermittedUrl, type HostRule } from '../../agents/index
 import { LIMITS } from '../../protocol/limits.js';
 import { McpError, tooLarge } from './errors.js';
 import { isPlain } from './secrets.js';
-import type { HttpMcpServer, McpHeaders } from './servers.js';
+import type { HttpMcpServer } from './servers.js';
 
 /** A request in flight, which its transport fails when no answer can arrive any more. */
 export interface InFlight {
@@ -60,22 +60,17 @@ export function createGuardedFetch(
     if (url.origin !== own.origin) return Object.fromEntries(headers);
     const authorization = headers.get('authorization');
     if (authorization !== null) onHeader(authorization);
-    const given = await givenHeaders();
-    for (const [name, value] of Object.entries(given ?? {})) {
-      if (!isPlain(name)) onHeader(value);
-      headers.set(name, value);
-    }
-    return Object.fromEntries(headers);
-  }
-
-  /** @throws McpError if the author's function fails: nothing is sent then */
-  async function givenHeaders(): Promise<McpHeaders | undefined> {
-    if (typeof server.headers !== 'function') return server.headers;
     try {
-      return await server.headers();
+      const given = typeof server.headers === 'function' ? await server.headers() : server.headers;
+      for (const [name, value] of Object.entries(given ?? {})) {
+        if (!isPlain(name)) onHeader(value);
+        headers.set(name, value);
+      }
     } catch (cause) {
+      // Nothing is sent if the author's function fails or returns what no header may be.
       throw broken(cause, true);
     }
+    return Object.fromEntries(headers);
   }
 
   return {

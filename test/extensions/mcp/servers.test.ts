@@ -255,17 +255,22 @@ describe('servers of tools', () => {
     expect(calls).toBe(1);
   });
 
-  it('headers that cannot be made leave nothing open: the call was not sent', async () => {
-    let isAway = false;
-    const headers = (): Record<string, string> => {
-      if (isAway) throw new Error('no token');
-      return { authorization: 'Bearer abc-def-ghi' };
-    };
-    const http = await byHttp('', { headers });
+  it.each([
+    [
+      'made',
+      (): never => {
+        throw new Error('no token');
+      },
+    ],
+    ['sent', () => ({ authorization: 'Bearer \n abc' })],
+  ])('headers that cannot be %s leave nothing open: the call was not sent', async (_, wrong) => {
+    const right = (): Record<string, string> => ({ authorization: 'Bearer abc-def-ghi' });
+    let make = right;
+    const http = await byHttp('', { headers: () => make() });
     const { run } = await toolsOf(http.server);
-    isAway = true;
+    make = wrong;
     await expect(run('change')).rejects.toMatchObject({ code: 'mcp_unavailable' });
-    isAway = false;
+    make = right;
     expect(await run('change')).toMatchObject({ content: [{ text: 'did change ' }] });
   });
 
