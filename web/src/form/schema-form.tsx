@@ -27,10 +27,9 @@ export function SchemaForm({
   ...props
 }: Omit<FieldProps, 'path' | 'label' | 'required'>): ReactElement {
   const common = { path: '', label: 'Value', required: true, ...props };
-  const json = JSON.stringify(props.value, null, 2) as string | undefined;
   return (
     <div className="input-form">
-      <Boundary fallback={<pre data-testid="plain-input">{escapeHidden(json ?? '')}</pre>}>
+      <Boundary fallback={<PlainInput value={props.value} />}>
         {shape.kind === 'group' ? (
           <GroupFields {...common} shape={shape} />
         ) : (
@@ -146,6 +145,11 @@ function ListItems(props: PropsOf<'list'>): ReactElement {
       </button>
     </>
   );
+}
+
+function PlainInput({ value }: { value: unknown }): ReactElement {
+  const json = JSON.stringify(value, null, 2) as string | undefined;
+  return <pre data-testid="plain-input">{escapeHidden(json ?? '')}</pre>;
 }
 
 export interface EditedInput {
