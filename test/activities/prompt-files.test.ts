@@ -3,6 +3,7 @@ import { toMessages } from '../../activities/model/prompt.js';
 import { formatFileUrl } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { AssistantPart, Row } from '../../protocol/rows.js';
+import { withTimeout } from '../../protocol/time.js';
 import type { Files } from '../../store/contract/files.js';
 
 const url = 'https://files.example/a.png';
@@ -83,7 +84,9 @@ it.each(['read', 'content'] as const)(
       [verb]: () => new Promise(() => undefined),
     } as unknown as Files;
     const found = readPromptFiles(files, 's1', reply, AbortSignal.timeout(50));
-    await expect(found).rejects.toMatchObject({ failure: { code: 'files_unavailable' } });
+    await expect(withTimeout(1_000, found)).rejects.toMatchObject({
+      failure: { code: 'files_unavailable' },
+    });
   },
 );
 
