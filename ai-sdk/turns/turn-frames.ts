@@ -177,7 +177,12 @@ class LiveTurn {
           };
           seat.wake();
         }),
-      return: () => leave(),
+      return: () => {
+        const left = leave();
+        // This ends a pending `next`.
+        wake();
+        return left;
+      },
     };
   }
 

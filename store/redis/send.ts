@@ -21,13 +21,20 @@ export const sendOnce: Send = (work) => work();
  * @param isEnded true once this process has closed the connection
  */
 export function waitOutRefusals(isEnded: () => boolean): Send {
-  const attemptTo = <T>(work: () => Promise<T>, attempt: number): Promise<T> =>
-    work().catch(async (error: unknown) => {
-      if (!saysNotNow(error) || isEnded()) throw error;
+  async function repeat<T>(work: () => Promise<T>, refusal: unknown): Promise<T> {
+    let error = refusal;
+    // A loop: if each attempt awaited the next one, a long refusal would keep a promise of each.
+    for (let attempt = 1; saysNotNow(error) && !isEnded(); attempt += 1) {
       await pause(retryDelay({ attempt, ...RETRY }), undefined, { ref: false });
-      return attemptTo(work, attempt + 1);
-    });
-  return (work) => attemptTo(work, 1);
+      try {
+        return await work();
+      } catch (again) {
+        error = again;
+      }
+    }
+    throw error;
+  }
+  return (work) => work().catch((error: unknown) => repeat(work, error));
 }
 
 /**
@@ -68,12 +75,13 @@ export function createUnanswered() {
     /** Runs work on Redis and counts it until it succeeds or fails. */
     during: <T>(work: () => Promise<T>): Promise<T> => {
       const command = {};
-      sentAt.set(command, performance.now());
       const end = (): void => {
         sentAt.delete(command);
         answeredAt = performance.now();
       };
       const working = work();
+      // Work that throws at once is not counted, since nothing would end it.
+      sentAt.set(command, performance.now());
       working.then(end, end);
       return working;
     },

@@ -86,6 +86,11 @@ async function createTurn(profile: TurnSpan['profile'] = 'common') {
     followed,
     waits,
     view,
+    frames: () => {
+      const until = { kind: 'live' as const, after: position };
+      const span: TurnSpan = { sessionId: 's1', messageId, from: 0, until, isTail: false, profile };
+      return createTurnFrames(reader, span, new AbortController().signal);
+    },
     say: async (text: string) => {
       await session.say(writer, (batch += 1), text);
       await record();
@@ -225,6 +230,25 @@ describe('viewers of an active turn', () => {
     expect(textOf(second)).toBe('still here');
     second.leave();
     await second.done;
+    await soon();
+    expect(followed).toEqual({ ever: 1, now: 0 });
+  });
+
+  it('a viewer that leaves while it waits gets the end, and the others what follows', async () => {
+    const { followed, view, frames, say } = await createTurn();
+    const other = view();
+    const left = frames();
+    await left.next();
+    const waiting = left.next();
+    await soon();
+    expect(await left.return?.()).toEqual({ done: true, value: undefined });
+    expect(await waiting).toEqual({ done: true, value: undefined });
+    expect(await left.next()).toEqual({ done: true, value: undefined });
+    await say('still here');
+    await soon();
+    expect(textOf(other)).toBe('still here');
+    other.leave();
+    await other.done;
     await soon();
     expect(followed).toEqual({ ever: 1, now: 0 });
   });

@@ -96,6 +96,18 @@ describe('a user of Redis', () => {
     });
   });
 
+  it('a user that lost a right starts nothing else, not even what needs other rights only', async () => {
+    const { session, user } = await openAs();
+    const { runId } = await session.speaking();
+    await user.change('-hset');
+    await expect(session.end(runId, 'completed')).rejects.toThrow('HSET');
+    // The end of this run needs no XDEL.
+    await user.change('+hset', '-xdel');
+    await expect(session.end(runId, 'completed')).rejects.toThrow('XDEL');
+    await user.change('+xdel');
+    await session.end(runId, 'completed');
+  });
+
   it('a user with another password is refused', async () => {
     const { user } = await openAs();
     const stores = createRedisStores({
