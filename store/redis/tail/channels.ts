@@ -29,6 +29,7 @@ export function createChannels<M>(
   refuseUnsharded(subscriber);
   const members = new Map<string, Set<M>>();
   const subscribed = new Map<string, Promise<void>>();
+  const lingering = new Map<string, NodeJS.Timeout>();
   const prefix = subscriber.options.keyPrefix ?? '';
 
   subscriber.on('smessage', (channel: string, message: string) => {
@@ -59,14 +60,16 @@ export function createChannels<M>(
   }
 
   function leaveSoon(channel: string): void {
-    setTimeout(() => {
+    clearTimeout(lingering.get(channel));
+    const leave = (): void => {
+      lingering.delete(channel);
       if ((members.get(channel)?.size ?? 0) > 0) return;
       members.delete(channel);
-      // The timer of an earlier leave may have unsubscribed already.
-      if (!subscribed.delete(channel)) return;
+      subscribed.delete(channel);
       // A failed unsubscribe costs only a few unused messages.
       subscriber.sunsubscribe(channel).catch(() => undefined);
-    }, LINGER_MS).unref();
+    };
+    lingering.set(channel, setTimeout(leave, LINGER_MS).unref());
   }
 
   /** Adds a member. It may receive messages at once, and receives all once `ready` has resolved. */

@@ -78,18 +78,24 @@ describe('follow', () => {
     expect(textIn(follower.entries)).toBe('a');
   });
 
-  it('a channel that was left several times is unsubscribed once', async () => {
+  it('a channel that steps join and leave again and again stays subscribed until the last has left', async () => {
     jest.useFakeTimers();
+    const ssubscribe = jest.fn(() => Promise.resolve());
     const sunsubscribe = jest.fn(() => Promise.resolve());
     const subscriber = Object.assign(new EventEmitter(), {
-      ssubscribe: () => Promise.resolve(),
+      ssubscribe,
       sunsubscribe,
       ping: () => Promise.resolve(),
       options: {},
       status: 'ready',
     });
     const { join } = createChannels<number>(subscriber, () => undefined);
-    for (const member of [1, 2, 3]) (await join('c', member))();
+    for (const member of [1, 2, 3, 4]) {
+      (await join('c', member))();
+      await jest.advanceTimersByTimeAsync(1_500);
+    }
+    expect(ssubscribe).toHaveBeenCalledTimes(1);
+    expect(sunsubscribe).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(4_000);
     expect(sunsubscribe).toHaveBeenCalledTimes(1);
   });
