@@ -193,6 +193,7 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   if (source === 'expiry' && !isHook) call.isLate = true;
   if (source === 'webhook') call.isCalled = true;
   if (source === 'child') endLostChild(session, call, now);
+  session.tree.tell({ kind: 'charge_changed', isSize: source === 'tool' });
   if (source !== 'tool' && source !== 'child' && !isHook)
     tellWaitEnd(session, call, source === 'expiry' ? 'expired' : 'answered', input.answer);
   for (const chunk of input.chunks) log.add(chunk, source === 'tool' ? writer?.name : '');
@@ -200,8 +201,6 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   noteAct(session, input.act, { outcome: 'stored' });
   if (source === 'client') delete call.isLate;
   const resumed = goOn(session, { source, now, paused, isLate, isHook });
-  const isAtWork = source === 'tool' && conversation.existing.stream === 'active';
-  session.tree.tell({ kind: 'charge_changed', isSize: isAtWork });
   const at = atAfter(session, runId, { lists: source !== 'tool' });
   return { kind: 'stored', sequence: log.sequence, at, ...resumed };
 }

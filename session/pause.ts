@@ -101,6 +101,7 @@ function pause(conversation: Session, now: number, status: Waiting): void {
   run.paused = sequence;
   // Wake-ups for sub-agents are obsolete once everything waits again.
   record.wakes = {};
+  conversation.tree.tell({ kind: 'charge_changed' });
 }
 
 /** Writes the marker that holds the reason for the pause; it never reaches a client. */

@@ -300,7 +300,7 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   }
   const { tree } = session;
   tree.tell({ kind: 'attempt_ended', outcome: input.answersStop ? 'cut' : 'committed' });
-  tree.tell({ kind: 'charge_changed', isSize: final === undefined && !paused });
+  tree.tell({ kind: 'charge_changed', isSize: true });
   // A sub-agent may rest while others continue.
   if (paused || final !== undefined || !session.isConversation) tree.tell({ kind: 'work_over' });
   const { sequence } = log;

@@ -5,7 +5,7 @@ import type { SessionOwner } from './waiting.js';
 export interface Owners {
   /**
    * Charges a session's owner for its current size and lists it; a session that no longer exists is removed. Called
-   * after every change of a session; may be repeated and may come late.
+   * after changes of a session; may be repeated and may come late.
    *
    * @param owner whose charge is removed if the session is another's or does not exist
    * @param title used if the session belongs to that owner and has no title yet

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RunEvent } from '../../../protocol/telemetry.js';
 import { childAt, grow } from '../../../store/conformance/tree.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
+import type { Event } from '../../../session/events.js';
 import { listenToChanges } from '../../../runs/record/listeners.js';
 import { toAct } from '../../../runs/record/acts.js';
 import {
@@ -39,6 +40,9 @@ async function asking(session: SessionDriver): Promise<string> {
 
 type Stage = ReturnType<typeof hear>;
 
+const nameOf = (event: Event): string =>
+  event.kind === 'charge_changed' && event.isSize === true ? 'size_changed' : event.kind;
+
 /** Opens a session, and lists the events that its changes tell. */
 function hear() {
   const bare = createMemoryStores();
@@ -47,7 +51,7 @@ function hear() {
     meter: () => undefined,
     logger: { warn: () => undefined },
     startNext: () => Promise.resolve(),
-    others: [(_sessionId, events) => void heard.push(...events.map(({ kind }) => kind))],
+    others: [(_sessionId, events) => void heard.push(...events.map(nameOf))],
   });
   const session = drive({ ...bare, store });
   return { ...bare, store, session, heard };
@@ -62,7 +66,7 @@ const execution = async ({ session }: Stage): Promise<string> => {
   return runId;
 };
 
-const COMMITTED = ['attempt_ended', 'charge_changed'];
+const COMMITTED = ['attempt_ended', 'size_changed'];
 const ENDED = ['charge_changed', 'run_ended'];
 
 /** A change in a state, with the kinds of events that it tells. */
@@ -118,7 +122,7 @@ it.each<Told>([
   ],
   [
     "a tool's result",
-    ['work_over', 'charge_changed'],
+    ['work_over', 'size_changed'],
     async (stage) => {
       const runId = await execution(stage);
       return () => stage.session.finishCall(runId, 1, 's', 'done');
@@ -146,6 +150,16 @@ it.each<Told>([
       const of = { sessionId: session.id, agentType: AGENT, toolCallId: 's', runId };
       const request = { ...of, secret: 'secret', row, chunks: [], now: 1 };
       return () => store.calls.settle({ source: 'webhook', ...request });
+    },
+  ],
+  [
+    'a wait for a webhook that pauses',
+    ['charge_changed'],
+    async ({ session, store }) => {
+      const { runId } = await session.asked(newCall('s', 'server'));
+      const by = { writer: session.callWriter(runId, 1, 's', 1), toolCallId: 's', now: 1 };
+      await store.calls.start({ ...by, hook: 'secret' });
+      return () => store.calls.suspend(by);
     },
   ],
   [
@@ -184,7 +198,7 @@ it.each<Told>([
   ],
   [
     'a commit that pauses',
-    [...COMMITTED, 'work_over'],
+    ['charge_changed', ...COMMITTED, 'work_over'],
     async ({ session }) => {
       const { writer } = await session.speaking();
       return () => session.commit(writer, { calls: [newCall('a', 'approval')] });
@@ -367,7 +381,7 @@ describe('what changes report', () => {
       await nextTurn();
       expect(fold).toHaveBeenCalledTimes(2);
       await session.carryOut(runId, 2, 'c2', 'done');
-      await session.end(runId, 'completed');
+      await session.ask(runId, 3, []);
       await nextTurn();
       expect(fold).toHaveBeenCalledTimes(3);
       await jest.advanceTimersByTimeAsync(2_000);
