@@ -244,7 +244,6 @@ function innerAttempt(
     ...leg,
     ...own,
     ...cut,
-    cutReason: () => leg.cutReason() ?? cut.cutReason(),
     // The leg itself has begun: other calls and steps did.
     noteUnbegun: () => undefined,
     close: () => undefined,
