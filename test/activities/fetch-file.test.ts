@@ -1,5 +1,6 @@
 import http from 'node:http';
 import { createFetchFile } from '../../activities/model/fetch-file.js';
+import { isPermitted } from '../../agents/guarded-lookup.js';
 import { listen } from '../support/listen.js';
 
 /** Files by https address. The server speaks http: only the encryption is left out. */
@@ -67,4 +68,14 @@ describe('a file by its https address', () => {
     await expect(fetch(`https://${own}/`, never)).rejects.toThrow(/not public/);
     expect(asked.length).toBe(before);
   });
+});
+
+it.each([
+  ['93.184.216.34', false, false, true],
+  ['10.0.0.1', false, true, false],
+  ['10.0.0.1', true, false, false],
+  ['10.0.0.1', true, true, true],
+  ['169.254.169.254', true, true, false],
+])('a name at %s, named %s, private %s, is permitted: %s', (address, isNamed, isPrivate, is) => {
+  expect(isPermitted('a.example', address, { isNamed, isPrivate })).toBe(is);
 });

@@ -265,8 +265,34 @@ describe('a leg', () => {
           input.toolCallId.startsWith('faulty') ? Promise.reject(new Error('away')) : start(input),
       },
     );
-    await expect(leg(await begin())).rejects.toThrow('away');
+    const process = openProcess();
+    const noteUnbegun = jest.fn();
+    const attempt = { ...process.attempt, noteUnbegun };
+    await expect(leg(await begin(), { ...process, attempt })).rejects.toThrow('away');
     expect(isOver).toBe(true);
+    // The leg has begun: the other call did.
+    expect(noteUnbegun).not.toHaveBeenCalled();
+  });
+
+  it('counts no call as its progress that an earlier attempt has settled', async () => {
+    const { begin, leg } = createLegHarness({
+      model: fakeModel(asking(['echo'])),
+      tools: [tool('echo', () => 'ok')],
+    });
+    const run = await begin();
+    await leg(run);
+    const process = openProcess(2);
+    const leaveProgress = jest.fn();
+    const attempt = { ...process.attempt, leaveProgress };
+    const calls = [{ toolCallId: 'echo-1-0', toolName: 'echo', kind: 'server' as const }];
+    const next = { do: 'open' as const, step: 1, machine: ['echo-1-0'], calls };
+    const outcome = await leg(
+      run,
+      { ...process, attempt },
+      { at: { version: 0, sequence: 0, next } },
+    );
+    expect(outcome.at.next).toMatchObject({ do: 'done', status: 'completed' });
+    expect(leaveProgress).not.toHaveBeenCalled();
   });
 
   it('that is stopped ends the run, and starts no further call', async () => {

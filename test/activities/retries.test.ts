@@ -6,7 +6,9 @@ import {
   modelsOf,
   nextTry,
   nextWait,
+  retries,
 } from '../../activities/model/retries.js';
+import { failures } from '../../activities/model/call-model.js';
 import type { ProviderFailure } from '../../activities/model/provider-failure.js';
 import type { LlmConfig } from '../../agents/llm-settings.js';
 import { attemptOf, createHarness } from '../support/activity-harness.js';
@@ -139,6 +141,9 @@ describe('the turns of models', () => {
 
   it('all of them stay within the limits of the step', () => {
     expect(next({ ...config(5, 5), maxTries: 2 }, overloaded, 2)).toBe('failed');
+    // Tries of the models before count as well.
+    const turn = { index: 1, before: 2 };
+    expect(next({ ...config(2, undefined), maxTries: 3 }, overloaded, 3, turn)).toBe('failed');
     const late = { failures: 1, forMs: 700_000 };
     expect(nextTry(config(1, 1), { index: 0, before: 0 }, overloaded, late)).toBe('failed');
   });
@@ -151,6 +156,21 @@ const refusing = () =>
     ),
   );
 const answer = parts.says('from the second');
+
+it('a call that a stop cut is no failure of its provider, and is not repeated', async () => {
+  const attempt = { cancelled: () => false, cutReason: () => 'stop' };
+  const chunks = { flush: () => Promise.resolve(), lost: () => undefined };
+  const agent = { llmConfig: { model: 'a' } };
+  const step = { attempt, agent, chunks, claim: { failures: 0 }, progress: { failures: 0 } };
+  const request = { times: {}, step, reply: { finish: () => undefined } } as never;
+  const warn = jest.fn();
+  const cut = () => Promise.reject(new Error('cut'));
+  expect(await failures({ attempt, warn } as never)(request, cut)).toEqual({ request });
+  expect(warn).not.toHaveBeenCalled();
+  const answered = { request, failure: overloaded };
+  const retrying = retries({ store: {} } as never)(step as never);
+  expect(await retrying(request, () => Promise.resolve(answered))).toBe(answered);
+});
 
 describe('a model that another one stands in for', () => {
   it('is not asked again by a worker that takes the step over', async () => {

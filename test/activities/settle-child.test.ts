@@ -1,5 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createSettleChild } from '../../activities/settle-child.js';
+import { LIMITS } from '../../protocol/limits.js';
 import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { AGENT, drive, newSessionId } from '../support/session-driver.js';
@@ -46,4 +47,21 @@ it('a sub-agent whose call was approved goes on when the last one that asked has
   await session.decide(tree.runId, 'own', true);
   await settleChild(ref);
   expect(woken).toEqual([other.runId]);
+});
+
+it.each([
+  ['small', 'x'.repeat(10), 'x'.repeat(10)],
+  ['large', 'x'.repeat(LIMITS.inlineResultBytes), null],
+])('the end of a sub-agent shows a %s result', async (_, text, shown) => {
+  const stores = createMemoryStores();
+  const session = drive(stores, newSessionId());
+  const tree = await grow({ ...stores, session }, 1, () => []);
+  const { driver, ref: child } = childAt(tree, 0);
+  const writer = driver.writer(child.runId, 1, 1);
+  await driver.claim(writer);
+  await driver.commit(writer, { output: text });
+  const of = { sessionId: session.id, runId: tree.runId, agent: AGENT, step: 1 };
+  const settleChild = createSettleChild({ store: stores.store } as ActivityDeps);
+  await settleChild({ ...of, toolCallId: 'd1', child });
+  expect(await session.messages('subagent_end')).toMatchObject([{ result: shown }]);
 });

@@ -64,6 +64,10 @@ describe('what a run uses', () => {
     expect(cost({})).toBe(3_150);
     expect(cost({ cachedPerMTok: 0.3, cacheWritePerMTok: 3.75 })).toBe(900 + 180 + 375 + 150);
     expect(toRunUsage(usage, {})).toEqual(usage);
+    // Some providers count cached tokens beside the input.
+    const beside = { inputTokens: 100, outputTokens: 0, cachedTokens: 600 };
+    const prices = { ...pricing, cachedPerMTok: 0.3 };
+    expect(toRunUsage(beside, { pricing: prices })?.costMicroUsd).toBe(180);
   });
 });
 

@@ -38,7 +38,7 @@ describe('a step reply', () => {
     expect(reply.begun()).toBe(true);
   });
 
-  it('a step reply drops empty deltas', () => {
+  it('a step reply drops empty deltas, and those beyond the limit of arguments', () => {
     const { chunks } = hear([
       { type: 'text-delta', id: 't', delta: '' },
       { type: 'reasoning-start', id: 'r' },
@@ -47,6 +47,7 @@ describe('a step reply', () => {
       ...parts.args('c', 't', ''),
     ]);
     expect(typesOf(chunks)).toEqual(['step_start', 'tool_arg_stream_start']);
+    expect(hear(parts.args('c', 't', ' '.repeat(3e6), 'x')).chunks).toHaveLength(3);
   });
 
   it('a step reply keeps parts that only their provider can read, and shows nothing of them', () => {

@@ -450,8 +450,8 @@ function withClock(play: (shown: unknown[], show: (value: unknown) => void) => v
     const preliminary = createPreliminary((value) => shown.push(value));
     play(shown, preliminary.show);
     preliminary.close();
-    preliminary.show('late');
     const { length } = shown;
+    preliminary.show('late');
     jest.advanceTimersByTime(10_000);
     expect(shown).toHaveLength(length);
   } finally {
@@ -460,6 +460,8 @@ function withClock(play: (shown: unknown[], show: (value: unknown) => void) => v
 }
 
 describe('preliminary results', () => {
+  it('none is shown once the call is over', () => withClock(() => undefined));
+
   it('the first is shown at once, and later ones at a pace, the newest each time', () => {
     withClock((shown, show) => {
       for (let n = 0; n < 50; n += 1) show(n);

@@ -5,6 +5,8 @@ import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
 import {
   type Role,
   fulfils,
+  lackedRoles,
+  toPerson,
   toVisitorName,
   type KnownPerson,
   type Responder,
@@ -175,4 +177,14 @@ describe('the check of an approver', () => {
       jest.useRealTimers();
     }
   });
+});
+
+it('a person who asked lacks no role where another has to decide', () => {
+  const approvers = { roles: ['approver' as const], separate: true };
+  const lacked = (userId: string) => lackedRoles(approvers, { userId }, { owner: 'ann' });
+  expect([lacked('ann'), lacked('bob')]).toEqual([[], ['approver']]);
+});
+
+it('a name is kept as text that can be stored', () => {
+  expect(toPerson('ann\ud800')).toEqual({ userId: 'ann\ufffd' });
 });

@@ -118,6 +118,8 @@ describe('AgentRegistry', () => {
     registry.registerFactory('sums', factory);
     expect(registry.resolve('sums', { userId: 'ann' }).systemPrompt).toBe('For ann in eu.');
     expect(registry.get('sums')?.systemPrompt).toBe('For guests in eu.');
+    const env = { region: 'us' };
+    expect(registry.get('sums', { env })?.systemPrompt).toBe('For guests in us.');
     expect([registry.has('sums'), registry.getRegisteredTypes()]).toEqual([true, ['sums']]);
     expect(() => {
       registry.register(sums);

@@ -14,3 +14,17 @@ it('requests for readiness at the same time share one check', async () => {
   await read();
   expect(looks).toBe(2);
 });
+
+it('a part that was never there makes the process unready, a later loss only if it is Redis', async () => {
+  const away = { redis: false, temporal: true };
+  const check = (name: keyof typeof away) => () =>
+    away[name] ? Promise.reject(new Error('away')) : Promise.resolve();
+  const read = createReadiness({ redis: check('redis'), temporal: check('temporal') });
+  expect(await read()).toMatchObject({ status: 'unavailable', away: ['temporal'] });
+  away.temporal = false;
+  expect(await read()).toMatchObject({ status: 'ok' });
+  away.temporal = true;
+  expect(await read()).toMatchObject({ status: 'ok', away: ['temporal'] });
+  away.redis = true;
+  expect(await read()).toMatchObject({ status: 'unavailable' });
+});

@@ -87,6 +87,21 @@ describe('a declared route', () => {
   });
 });
 
+it('no cache keeps a reply, and a refusal without a sign-in names its scheme', async () => {
+  const server = await start();
+  const { headers } = await server.get('/api/sessions');
+  expect(headers.get('cache-control')).toBe('no-store');
+  const members = Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`m${String(n)}`, 1]));
+  const refused = await server.post('/api/chat/s1/stop', members);
+  expect([refused.status, await refused.text()]).toEqual([
+    400,
+    expect.stringContaining('too many members'),
+  ]);
+  const closed = await start({ authenticate: () => undefined, allowUnauthenticated: false });
+  const unknown = await closed.get('/api/sessions');
+  expect(unknown.headers.get('www-authenticate')).toBe('Bearer');
+});
+
 describe('a page of another origin', () => {
   const bearer = { authorization: 'Bearer x' };
   const evil = { origin: 'https://evil.test', 'sec-fetch-site': 'cross-site' };

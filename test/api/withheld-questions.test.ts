@@ -3,7 +3,7 @@ import type { Approvers, Role } from '../../protocol/actor.js';
 import type { OperatorWaiting } from '../../protocol/operator.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import { newSubAgent } from '../../store/conformance/tree.js';
-import { drive, newCall, userMessage } from '../support/session-driver.js';
+import { drive, newCall, userMessage, type SessionDriver } from '../support/session-driver.js';
 import { startOnMemory, type ApiServer } from './api-server.js';
 
 /** What colleagues read of a question that they may not decide. */
@@ -163,8 +163,8 @@ it('the list of what waits has a question of a sub-agent once, and nothing young
   expect(await list('?olderThan=3600000')).toEqual([]);
 });
 
-it('the stream of the agent server marks what its reader may not decide', async () => {
-  const { session } = await open('mine');
+/** A run whose log asks for the approval of a call by an approver. */
+async function askApprover(session: SessionDriver): Promise<string> {
   const { runId } = await session.newRun({ owner: 'ann', tenant: 'acme', agent: 'tester' });
   const approvers = { roles: ['approver' as const] };
   const asked = { toolCallId: 'c1', toolName: 'pay', input: {}, approvers };
@@ -175,6 +175,12 @@ it('the stream of the agent server marks what its reader may not decide', async 
     calls: [newCall('c1', 'approval', { approvers })],
     chunks: [{ type: 'tool_approval_request', approvalId: `${runId}::c1`, ...asked, ...base }],
   });
+  return runId;
+}
+
+it('the stream of the agent server marks what its reader may not decide', async () => {
+  const { session } = await open('mine');
+  const runId = await askApprover(session);
   await session.end(runId, 'completed');
   for (const [role, isWithheld] of [
     ['viewer', true],
@@ -186,6 +192,26 @@ it('the stream of the agent server marks what its reader may not decide', async 
     // A client compares the speaker with the id of its session.
     expect(text).toContain('"agentId":"mine"');
     expect([role, text.includes('"mayDecide":false')]).toEqual([role, isWithheld]);
+  }
+});
+
+it('a chat that attaches is asked only what its reader may decide', async () => {
+  const { session } = await open('mine');
+  await askApprover(session);
+  for (const [role, isAsked] of [
+    ['viewer', false],
+    ['approver', true],
+  ] as const) {
+    const headers = { 'x-user': `ann@acme@${role}`, 'x-resume-from-sequence': '0' };
+    const reader = (await api.get('/api/chat/mine/stream', headers)).body?.getReader();
+    let text = '';
+    while (!text.includes('"c1"')) {
+      const { value, done } = (await reader?.read()) ?? { done: true };
+      if (done) break;
+      text += new TextDecoder().decode(value);
+    }
+    await reader?.cancel();
+    expect([role, text.includes('tool-approval-request')]).toEqual([role, isAsked]);
   }
 });
 

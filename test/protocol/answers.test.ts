@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import {
   findExpiredPending,
+  formatWebhookToken,
   parseToolAnswer,
+  parseWebhookToken,
   readChangedInput,
   writeChangedInput,
 } from '../../protocol/answers.js';
+import { parseApprovalId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 
 it('the note about a changed input is read back as it was written', () => {
@@ -46,4 +49,23 @@ it('findExpiredPending finds unanswered calls whose deadline has passed', () => 
   expect(findExpiredPending(pending, 1_000)).toEqual(['over']);
   expect(findExpiredPending({}, 1_000)).toEqual([]);
   expect(findExpiredPending({ c: { deadline: Date.now() + 60_000 } })).toEqual([]);
+});
+
+it.each([
+  ['r:1-a::c', { runId: 'r:1-a', toolCallId: 'c' }],
+  ['::c', undefined],
+  ['r::', undefined],
+  ['r', undefined],
+])('an approval id %j names %j', (id, expected) => {
+  expect(parseApprovalId(id)).toEqual(expected);
+});
+
+it.each([
+  [{}, true],
+  [{ secret: 'x'.repeat(31) }, false],
+  [{ toolCallId: '' }, false],
+  [{ toolCallId: 'c'.repeat(2_000) }, false],
+])('a webhook token with %j is read: %s', (more, isRead) => {
+  const token = { sessionId: 's', toolCallId: 'c', secret: 'x'.repeat(32), ...more };
+  expect(parseWebhookToken(formatWebhookToken(token))).toEqual(isRead ? token : undefined);
 });

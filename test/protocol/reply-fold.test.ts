@@ -1,4 +1,4 @@
-import { createReplyFold, toShownResult } from '../../protocol/reply-fold.js';
+import { createReplyFold, isShownUrl, toShownResult } from '../../protocol/reply-fold.js';
 import type { AssistantPart } from '../../protocol/rows.js';
 import type { Bare } from '../support/fake-call.js';
 
@@ -52,4 +52,22 @@ it.each<Bare>([
 it("people see the start of a provider's long error, cut between two characters", () => {
   const { error } = toShownResult({ output: `a${'🙂'.repeat(2_000)}`, isError: true });
   expect(error).toBe(`a${'🙂'.repeat(1_023)}`);
+});
+
+it.each([
+  ['its provider', { byProvider: true as const }, ['tool-call', 'tool-result']],
+  ['its tool', {}, ['tool-call']],
+])('the result of a call by %s stands in the reply as well: %j', (_, by, expected) => {
+  const end = { type: 'tool_end' as const, ...call, result: 1, ...by };
+  const parts = fold({ type: 'tool_start', ...call, arguments: {} }, end);
+  expect(parts.map(({ type }) => type)).toEqual(expected);
+});
+
+it.each([
+  ['https://a.test', true, true],
+  ['data:text/html,x', true, false],
+  ['javascript:alert(1)', false, false],
+  ['/path', false, false],
+])('the address %s may be shown of a file: %s, of a source: %s', (url, ofFile, ofSource) => {
+  expect([isShownUrl('file', url), isShownUrl('source_url', url)]).toEqual([ofFile, ofSource]);
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { hashInput } from '../../protocol/shown-call.js';
+import { hashInput, isAsShown, type ShownCall } from '../../protocol/shown-call.js';
 
 it('the hash of an input does not depend on the order of its keys', () => {
   const [input, copy] = [
@@ -20,3 +20,28 @@ it('the hash of an input is the SHA-256 of its JSON, at every length of a block'
     expect(hashInput(input)).toBe(createHash('sha256').update(json).digest('base64url'));
   }
 });
+
+const approvalId = 'r::c';
+const inputHash = hashInput({ amount: 5 });
+const approvers = {};
+
+it.each<[ShownCall, { approvers?: object; edited?: object }, isPosted: boolean, boolean]>([
+  [{}, {}, false, true],
+  [{}, { approvers }, false, false],
+  [{ approvalId: 'r::d', inputHash }, {}, false, false],
+  [{ inputHash: hashInput({ amount: 6 }) }, {}, false, false],
+  [{ inputHash }, {}, false, true],
+  [{ inputHash }, { approvers }, false, false],
+  [{ inputHash }, { approvers }, true, true],
+  [{ approvalId, inputHash }, { approvers, edited: {} }, false, true],
+  [{ approvalId }, { approvers }, false, false],
+  [{ approvalId }, { approvers }, true, true],
+  [{ approvalId }, { approvers, edited: {} }, true, false],
+])(
+  'an answer that names %j, to a call with %j, in a posted message: %s',
+  (shown, more, ...rest) => {
+    const [isPosted, expected] = rest;
+    const call = { runId: 'r', toolCallId: 'c', input: { amount: 5 }, ...more };
+    expect(isAsShown(shown, call, isPosted)).toBe(expected);
+  },
+);

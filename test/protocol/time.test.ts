@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
@@ -35,6 +36,13 @@ it('work that is waited for no longer fails with the signal’s reason', async (
   leaving.abort(new Error('left'));
   await expect(waiting).rejects.toThrow('left');
   await expect(withTimeout(60_000, never, { signal })).rejects.toThrow('left');
+});
+
+it('work that has ended leaves nothing at the signal', async () => {
+  const { signal } = new AbortController();
+  await withTimeout(60_000, Promise.resolve(1), { signal });
+  await sleep(1, signal);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });
 
 const delays = fc.record({

@@ -61,6 +61,8 @@ export async function byHttp(
     seen.push(request);
     void text(request).then((body) => {
       if (body === '') {
+        const isAgain = request.headers['last-event-id'] !== undefined;
+        if (isAgain && respond(request, response, { method: 'resume' })) return;
         response.writeHead(request.method === 'DELETE' ? 200 : 405).end();
         return;
       }

@@ -1,4 +1,5 @@
 import { jsonSchema, parseJsonEventStream } from 'ai';
+import { buildFramesResponse } from '../../../ai-sdk/parts/sse.js';
 import {
   AI_SDK_UI_HEADER,
   AI_SDK_UI_HEADER_VALUE,
@@ -120,6 +121,22 @@ describe('an SSE body of events', () => {
     // A comment that a timer still wrote would throw here.
     await jest.advanceTimersByTimeAsync(2_000);
   });
+});
+
+it.each(['before', 'after'])('frames learn that their reader left %s they began', (when) => {
+  const reader = new AbortController();
+  if (when === 'before') reader.abort();
+  let given: AbortSignal | undefined;
+  async function* none(): AsyncGenerator<string> {
+    yield* await Promise.resolve([]);
+  }
+  const frames = (signal: AbortSignal): AsyncGenerator<string> => {
+    given = signal;
+    return none();
+  };
+  buildFramesResponse(frames, { signal: reader.signal });
+  if (when === 'after') reader.abort();
+  expect(given?.aborted).toBe(true);
 });
 
 describe('createSSEHeaders', () => {

@@ -4,6 +4,7 @@ import {
   handleChatStream,
   type Caller,
 } from '../../../ai-sdk/index.js';
+import { noteSnapshot, toCallDecisions } from '../../../ai-sdk/reply/build-snapshot.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import { drive, newCall } from '../../support/session-driver.js';
@@ -167,4 +168,24 @@ it('a snapshot says who decided about each call, also in turns that are over', a
   const { runId: later } = await session.newRun();
   await session.ask(later, 1, [newCall('c3', 'approval')]);
   expect(await decisions()).toMatchObject([denied]);
+});
+
+it('a decision that is stored with the result counts before the one that was noted of the call', () => {
+  const decided = (by: string) => ({ approved: true, by, at: 1 });
+  const row = { role: 'tool', toolCallId: 'c1', decision: decided('ann') };
+  const open = { spec: { toolCallId: 'c1' }, row, decision: decided('bob') };
+  expect(toCallDecisions([open as never])).toMatchObject({ decisions: [{ by: 'ann' }] });
+});
+
+it.each([
+  ['active', undefined, [true]],
+  ['ended', 3, [false]],
+  ['ended', 2, []],
+])('a snapshot of an %s turn 3 after one of turn %s is noted: %j', async (stream, seen, noted) => {
+  const marks: unknown[] = [];
+  const note = (_id: string, _turn: number, isActive: boolean) =>
+    Promise.resolve(void marks.push(isActive));
+  const record = { sessionId: 's', stream, turn: 3, activeSnapshotTurn: seen };
+  await noteSnapshot({ sessions: { noteSnapshot: note } } as never, record as never);
+  expect(marks).toEqual(noted);
 });

@@ -59,6 +59,11 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
     refused('not_found'),
   ],
   [
+    'and whichever agent the stranger names',
+    { messages: list(next), agent: 'none', session: session({}, { isOwn: false }) },
+    refused('not_found'),
+  ],
+  [
     'a first message to a named agent begins a turn with it',
     { messages: list(next), agent: 'support' },
     { kind: 'say', agent: 'support', messages: list(next) },

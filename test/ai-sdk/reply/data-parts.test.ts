@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { convertToUIMessages } from '../../../ai-sdk/parts/convert-messages.js';
+import { toQueue } from '../../../ai-sdk/reply/queue.js';
 import {
   isSameContent,
   requireFiles,
@@ -145,4 +146,25 @@ it.each([
     toUserMessages([{ id: 'u1', role: 'user', parts }], { allowedFileHosts: ['files.test'] });
   if (isTaken) expect(take()).toHaveLength(1);
   else expect(take).toThrow('from hosts that this server allows');
+});
+
+it("a message names only files of its conversation, and none of another person's", async () => {
+  const { store } = createMemoryStores();
+  const fileId = randomUUID();
+  const add = { id: fileId, mediaType: 'image/png', sha256: '', at: 1 };
+  const limits = { files: 1, bytes: 9 };
+  const content = new Uint8Array(1);
+  await store.files.add({ sessionId: 's', owner: 'bob', file: add, content, limits });
+  const url = formatFileUrl({ sessionId: 's', fileId });
+  const posted = [asPosted([{ type: 'file', url, mediaType: 'image/png' }], 1)];
+  expect(() => toUserMessages(posted, { sessionId: 'other' })).toThrow();
+  const messages = toUserMessages(posted, { sessionId: 's' });
+  await requireFiles(store, { userId: 'bob' }, 's', messages);
+  await expect(requireFiles(store, { userId: 'ann' }, 's', messages)).rejects.toThrow('not there');
+});
+
+it('the queue that a page sees does not name who asked', () => {
+  const entry = { messages: [accept([text('a')])], askers: [{ userId: 'ann' }], mode: 'queue' };
+  const [shown] = toQueue([entry as never]);
+  expect(Object.keys(shown ?? {}).sort()).toEqual(['messages', 'mode']);
 });

@@ -5,6 +5,7 @@ import type { Store } from '../../../store/contract/store.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { AGENT, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
+import { attachReader } from '../../../ai-sdk/reply/attach-turn.js';
 import { user } from './ask.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
 
@@ -151,4 +152,27 @@ describe('session reads of one request', () => {
     const seen = await deps.stateStore.sessions.withCalls(session.id, owner);
     expect(seen?.openCalls).toEqual([]);
   });
+});
+
+const AT_END = { 'last-event-id': '9' };
+
+it.each<[stream: string, headers: Record<string, string>, saw: number | null | undefined, boolean]>(
+  [
+    ['active', AT_END, undefined, true],
+    ['ended', AT_END, undefined, false],
+    ['ended', { 'last-event-id': '8' }, undefined, true],
+    ['ended', {}, 5, true],
+    ['ended', {}, 3, false],
+    ['ended', {}, null, false],
+  ],
+)('a reader of an %s turn with %j that saw %s active reads it: %s', async (stream, ...rest) => {
+  const [headers, sawActiveSince, isRead] = rest;
+  const record = { sessionId: 's', runId: 'r', sequence: 9, turnStartSequence: 5, turn: 2, stream };
+  const view = jest.fn(() => Promise.resolve(undefined));
+  const params = { sawActiveSince, request: { headers: new Headers(headers) } };
+  await attachReader(
+    { deps: { stateStore: { sessions: { view } } }, params } as never,
+    record as never,
+  );
+  expect(view).toHaveBeenCalledTimes(isRead ? 1 : 0);
 });

@@ -255,6 +255,10 @@ describe('what is refused', () => {
     const headers = { 'content-type': 'image/png' };
     const unknown = await fetch(`${api.url}/api/chat/s1/files`, { ...streamed, headers });
     expect(await refusalOf(unknown)).toEqual([413, 'body_too_large']);
+    const form = new FormData();
+    form.append('file', new Blob([PNG, Buffer.alloc(1001 - PNG.length)], { type: 'image/png' }));
+    const formed = await fetch(`${api.url}/api/chat/s1/files`, { method: 'POST', body: form });
+    expect(await refusalOf(formed)).toEqual([413, 'body_too_large']);
     expect(await refusalOf(await upload(''))).toEqual([400, 'validation_error']);
     const typed = (type: string): Promise<Response> => upload(PNG, { 'content-type': type });
     expect(await refusalOf(await typed('text/html'))).toEqual([415, 'unsupported_media_type']);

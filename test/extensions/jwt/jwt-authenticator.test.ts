@@ -313,6 +313,13 @@ describe('tokens of an issuer with a key set', () => {
     expect(issuing.asked).toBe(1);
   });
 
+  it('a token that several keys may have signed is refused', async () => {
+    issuing.keys = ['one', 'two'].map((kid) => ({ kid, key: first.publicKey }));
+    const server = await startWith({ jwksUrl: issuing.url });
+    const token = await sign({}, first.privateKey, { alg: 'ES256' });
+    expect(await ask(server, bearer(token))).toEqual(REFUSED);
+  });
+
   it('a token gets 503 while the key set cannot be fetched', async () => {
     issuing.keys = undefined;
     const server = await startWith({ jwksUrl: issuing.url });

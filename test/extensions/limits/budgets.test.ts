@@ -147,6 +147,24 @@ describe('budgets', () => {
     expect(lines).toMatchObject([{ owner: 'ann' }, { owner: 'bob' }]);
   });
 
+  it('a budget is logged again once it is spent, and each of two budgets for itself', async () => {
+    const runs = executorWith({ user: { dayUsd: 1 }, tenant: { dayUsd: 1 }, action: 'warn' });
+    for (const usd of [0.9, 0.2]) {
+      await spend(usd);
+      await say(runs, newSessionId());
+    }
+    const logged = (lines as { of: string; usedUsd: number }[]).map(({ of, usedUsd }) => [
+      of,
+      usedUsd,
+    ]);
+    expect(logged).toEqual([
+      ['user', 0.9],
+      ['tenant', 0.9],
+      ['user', 1.1],
+      ['tenant', 1.1],
+    ]);
+  });
+
   it('the budget of a month is logged once, not each day', async () => {
     const runs = executorWith({ user: { monthUsd: 1 }, action: 'warn' });
     await spend(2);

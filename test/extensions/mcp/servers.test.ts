@@ -400,6 +400,24 @@ describe('servers of tools by HTTP', () => {
     expect(await http.notes()).toContain('cancelled');
   });
 
+  it('an answer whose connection is lost is read on from its last event', async () => {
+    let asked: unknown;
+    const http = await byHttp('', {}, (_, response, { id, method }) => {
+      const isAgain = method === 'resume';
+      if (!isAgain && method !== 'tools/call') return false;
+      asked ??= id;
+      const data = JSON.stringify({ jsonrpc: '2.0', id: asked, result: { content: [] } });
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      if (isAgain) return response.end(`id: e2\nevent: message\ndata: ${data}\n\n`);
+      response.write('id: e1\nretry: 1\ndata: \n\n');
+      setTimeout(() => response.destroy(), 20);
+      return true;
+    });
+    const { run } = await toolsOf(http.server);
+    expect(await run('change')).toEqual({ content: [] });
+    expect(http.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
+  });
+
   it('a connection may be closed as soon as the last answer has arrived', async () => {
     const http = await byHttp('', {}, (_, response, { id, method }) => {
       if (method !== 'tools/call') return false;

@@ -5,6 +5,7 @@ import { toDecideUrl, type LinkClaims } from '../../../extensions/notify/decide-
 import { hashInput } from '../../../protocol/shown-call.js';
 import { drive, newCall, userMessage, type SessionDriver } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';
+import { personIdOf } from '../../../api/identity.js';
 import { startOnMemory } from '../../api/api-server.js';
 
 /** Notices' links lead to a page with a form. */
@@ -161,6 +162,19 @@ describe.each(
     expect(await decisionOf()).toBeUndefined();
   }),
 );
+
+it('a person who asked in another tenant cannot approve by a link where others must', async () => {
+  const person = 'ann@acme.test';
+  const asker = { userId: 'ann', tenantId: 'acme', personId: personIdOf(person) };
+  const other = drive(api.stores, toStoredSessionId('other', 'acme'));
+  const { runId } = await other.newRun({ owner: 'ann', tenant: 'acme', askers: [asker] });
+  await other.ask(runId, 1, [newCall('c1', 'approval', { approvers: { separate: true } })]);
+  const at = { sessionId: other.id, runId, sub: 'ann-2' };
+  const refused = await follow('decide', 'text/html', { ...at, person });
+  expect(refused).toMatchObject({ status: 403, code: 'not_allowed' });
+  const taken = await follow('decide', 'text/html', { ...at, person: 'bob@acme.test' });
+  expect(taken.status).toBe(200);
+});
 
 it('a link is not believed about a person of whom the host says otherwise by now', async () => {
   const asked: unknown[] = [];
