@@ -38,12 +38,15 @@ export function createFiles(context: RedisContext): Files {
     await redis.pexpire(unclaimed, 2 * LIMITS.unclaimedFilesMs);
   }
 
+  async function drop(sessionId: string, id: string): Promise<boolean> {
+    const { kind } = await change(rootOf(sessionId), removeFile, { id }, { isFreeing: true });
+    return kind === 'removed';
+  }
+
   const remove: Files['remove'] = async (sessionId, fileId) => {
     // Bytes go first: without a record, bytes whose removal failed could not be found again.
     await fileStore.remove(placeOf(sessionId, fileId));
-    const input = { id: fileId };
-    const { kind } = await change(rootOf(sessionId), removeFile, input, { isFreeing: true });
-    return kind === 'removed';
+    return drop(sessionId, fileId);
   };
 
   return {
@@ -68,6 +71,8 @@ export function createFiles(context: RedisContext): Files {
         await fileStore.write(placeOf(sessionId, id), content);
       } catch (error) {
         await remove(sessionId, id).catch(() => undefined);
+        // Bytes elsewhere have a note, by which the sweep finds them without a record.
+        if (keepsFilesElsewhere) await drop(sessionId, id).catch(() => undefined);
         throw error;
       }
       // The conversation may have been erased in the meantime.

@@ -140,6 +140,8 @@ describe('bytes of files in a store of their own', () => {
     jest.spyOn(bucket, 'write').mockRejectedValueOnce(new Error('it is full'));
     const cause = { message: 'it is full' };
     await expect(addFile(store, id, 'ann')).rejects.toMatchObject({ code: 'unavailable', cause });
+    bucket.isAway = true;
+    await expect(addFile(store, id, 'ann')).rejects.toMatchObject({ code: 'unavailable' });
     expect(await store.files.list(id)).toEqual([]);
   });
 
