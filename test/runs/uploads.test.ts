@@ -71,7 +71,7 @@ describe('files before the first message', () => {
     uploads = uploadsOver(stores.store.files);
     const sessionId = newSessionId();
     const { id } = await upload(sessionId);
-    await expect(uploads.removeFile(sessionId, id)).rejects.toThrow('the bucket is away');
+    await expect(uploads.removeFile(sessionId, id)).rejects.toThrow('cannot be used right now');
     expect(await stores.store.files.read(sessionId, id)).toMatchObject({ id });
     isDown = false;
     expect(await uploads.removeFile(sessionId, id)).toBe(true);
