@@ -44,7 +44,7 @@ export function toLook({
   raw,
 }: WorkflowExecutionDescription): WorkflowLook {
   const isRunning = status.name === 'RUNNING' || status.name === 'PAUSED';
-  // Temporal goes on listing the activities that were in progress when a workflow was terminated.
+  // Temporal still lists the activities that were in progress when a workflow was terminated.
   if (!isRunning) return { ...NOTHING, state: 'closed', hasCompleted: status.name === 'COMPLETED' };
   const activities = raw.pendingActivities ?? [];
   const pending = activities.filter(

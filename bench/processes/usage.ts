@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 /** Clock ticks per second in /proc; fixed at 100 on every Linux that Node runs on. */
 const TICKS = 100;
 
-/** Returns a process's CPU seconds; NaN if there is none, or no /proc. */
+/** Returns the CPU seconds of a process; NaN if the process is gone or the system has no /proc. */
 export function cpuSeconds(pid: number | undefined): number {
   const fields = readStat(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS;

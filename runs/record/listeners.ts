@@ -74,7 +74,7 @@ export function listenToChanges(store: Store, deps: ListenersDeps): Store {
   };
 }
 
-/** A run at work changes its size with each step and call; the owner's sums follow within this time. */
+/** A run at work grows with each step and call; its owner's sums follow within this time. */
 const SIZE_MS = 2_000;
 
 function charging(fold: (sessionId: string) => void): Listener {

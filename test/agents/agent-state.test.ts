@@ -57,7 +57,7 @@ describe('the state of an agent', () => {
     const state = createAgentState(Notes, {});
     expect(codeOf(() => update(state, (draft) => (draft.count = 4)))).toBe('state_invalid');
     expect(codeOf(() => update(state, async (draft) => (draft.count = 1)))).toBe('state_invalid');
-    // The promise of such a function may fail later, where nobody awaits it.
+    // An async function's promise may reject later, where nobody awaits it.
     const catches = jest.fn();
     const later = Object.assign(Promise.resolve(), { catch: catches });
     expect(codeOf(() => update(state, () => later))).toBe('state_invalid');

@@ -51,7 +51,7 @@ describe('streams over HTTP', () => {
     const turn = await turnOf(api.stores, 's1');
     await turn.say('Done.');
     await turn.finish();
-    // Without a cookie the newest load counts, and that one was of a turn at work.
+    // Without a cookie the newest load counts, and that load was made while the turn was active.
     expect(await (await api.get('/api/chat/s1')).text()).toContain('Done.');
     const ended = await api.get(`/api/chat/s1/${loaded}`);
     const sawEnd = ended.headers.get('set-cookie') ?? '';

@@ -146,7 +146,7 @@ describe('the search for what nobody looks at', () => {
     await find();
     await find();
     await expect(find()).rejects.toThrow('away');
-    // After a failure it begins anew, a minute after the first page.
+    // After a failure the search begins anew, a minute after the first page.
     await find();
     expect(read).toEqual([0, 1, 2]);
     expect(woken).toEqual([`${old.runId} true`]);
@@ -187,7 +187,11 @@ it('what is urgent is found at once beside thousands that wait for people', asyn
 });
 
 it.each<[string, SweptSession, waits: number[]]>([
-  ['at work: when that says', { kind: 'active', againMs: 5 * SECOND }, [5 * SECOND, 5 * SECOND]],
+  [
+    'at work: after the time that the look names',
+    { kind: 'active', againMs: 5 * SECOND },
+    [5 * SECOND, 5 * SECOND],
+  ],
   [
     'waiting: once more, and when its deadline is over',
     { kind: 'waiting', untilDeadlineMs: 5 * MINUTE },
