@@ -1,5 +1,6 @@
 import type { Connection } from '@temporalio/client';
 import { HelixError } from '../protocol/errors.js';
+import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import { withTimeout } from '../protocol/time.js';
 
 export interface Timestamp {
@@ -43,6 +44,16 @@ function statusOf(error: unknown): { code: number; message: string } | undefined
   if (!(error instanceof Error)) return undefined;
   const { code } = error as { code?: unknown };
   return typeof code === 'number' ? { code, message: error.message } : statusOf(error.cause);
+}
+
+/** Returns the text of a failure, which with a payload codec is in the details of it or its cause. */
+export function textOfFailure(failure: Error): string {
+  const { message, cause } = failure;
+  if (message !== SEALED_FAILURE) return message;
+  const { details = [] } = failure as { details?: unknown[] | null };
+  const { message: text } = (details?.at(-1) ?? {}) as { message?: unknown };
+  if (typeof text === 'string') return text;
+  return cause instanceof Error ? textOfFailure(cause) : message;
 }
 
 /** A request waits at most this long for Temporal; the SDK's own deadline fires late. */

@@ -12,7 +12,7 @@ import { toolWorkflowIdOf } from '../protocol/ids.js';
 import { TOOL_WORK_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
 import { retryDelay, sleep } from '../protocol/time.js';
 import type { ExecuteToolWork, ToolWork } from '../protocol/activities.js';
-import { codeOf, mayPass } from './temporal-calls.js';
+import { codeOf, mayPass, textOfFailure } from './temporal-calls.js';
 
 /** Back-off while Temporal is away. */
 const AGAIN = { firstMs: 200, mostMs: 5_000 };
@@ -119,7 +119,7 @@ function toToolError(work: ToolWork, failed: WorkflowFailedError): ToolError {
   }
   const thrown = cause.cause;
   if (thrown instanceof ApplicationFailure) {
-    return new ToolError('tool_execution_failed', thrown.message, failed);
+    return new ToolError('tool_execution_failed', textOfFailure(thrown), failed);
   }
   const isUntaken =
     thrown instanceof TimeoutFailure && thrown.timeoutType === TimeoutType.SCHEDULE_TO_START;

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os';
-import { ApplicationFailure, CancelledFailure, CompleteAsyncError } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import type { MetricMeter } from '@temporalio/common';
 import {
@@ -9,7 +8,6 @@ import {
   Worker,
   type WorkerOptions,
   type WorkerPlugin,
-  type ActivityInterceptorsFactory,
 } from '@temporalio/worker';
 import {
   createActivities,
@@ -34,8 +32,8 @@ import { joinStores } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
-import { SEALED_FAILURE } from '../protocol/temporal-names.js';
 import type { FindTenant, WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
+import { withSeal } from './seal.js';
 import { createTakeOver } from './take-over.js';
 import { besideOf, createToolWorker, runBeside } from './tool-worker.js';
 import {
@@ -298,48 +296,4 @@ function withActivities(theirs: object, ours: object): object {
   const twice = Object.keys(ours).find((name) => name in theirs);
   if (twice !== undefined) throw new Error(`This worker already has an activity "${twice}".`);
   return { ...theirs, ...ours };
-}
-
-/**
- * With a payload codec, failures of activities keep their texts in the details, which the codec
- * encrypts: Temporal stores the message and the stack of a failure as they are. The type stays, since
- * operators search by it.
- */
-const sealFailures: ActivityInterceptorsFactory = () => ({
-  inbound: {
-    execute: async (input, next) => {
-      try {
-        return await next(input);
-      } catch (error) {
-        throw toSealedFailure(error);
-      }
-    },
-  },
-});
-
-/** Returns the failure without its texts; cancellation and async completion pass unchanged. */
-export function toSealedFailure(error: unknown): unknown {
-  if (error instanceof CancelledFailure || error instanceof CompleteAsyncError) return error;
-  const { message, stack } = error instanceof Error ? error : { message: String(error) };
-  const text = { message, stack: stack?.slice(0, MOST_CHARS) };
-  const known = error instanceof ApplicationFailure ? error : undefined;
-  const sealed = ApplicationFailure.create({
-    message: SEALED_FAILURE,
-    type: known?.type ?? (error instanceof Error ? error.name : 'Error'),
-    nonRetryable: known?.nonRetryable ?? false,
-    ...(known?.nextRetryDelay != null && { nextRetryDelay: known.nextRetryDelay }),
-    ...(known?.category != null && { category: known.category }),
-    details: [...(known?.details ?? []), text],
-  });
-  sealed.stack = '';
-  return sealed;
-}
-
-const MOST_CHARS = 4_096;
-
-/** Adds the seal as the outermost interceptor, so that no other one adds texts after it. */
-function withSeal({ dataConverter, interceptors }: WorkerOptions): Partial<WorkerOptions> {
-  if ((dataConverter?.payloadCodecs ?? []).length === 0) return {};
-  const { activity = [] } = interceptors ?? {};
-  return { interceptors: { ...interceptors, activity: [sealFailures, ...activity] } };
 }

@@ -4,7 +4,7 @@ import type { Delivery, EndRef, Notice } from '../../protocol/notices.js';
 import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { toDeliveryId, toNoticeId, toWhose } from '../../runs/deliveries.js';
 import type { Deliveries, RunsHost } from '../../runs/extension.js';
-import { withinDeadline } from '../../runs/temporal-calls.js';
+import { textOfFailure, withinDeadline } from '../../runs/temporal-calls.js';
 import { toRunNotices, wants, type NotifySettings } from './settings.js';
 
 const START_MS = 5_000;
@@ -75,7 +75,8 @@ export function createDeliveries(
         return { status: 'delivered' };
       } catch (error) {
         const { WorkflowFailedError } = await import('@temporalio/client');
-        const problem = error instanceof WorkflowFailedError ? error.cause?.message : undefined;
+        const cause = error instanceof WorkflowFailedError ? error.cause : undefined;
+        const problem = cause && textOfFailure(cause);
         return { status: 'failed', problem: problem ?? 'No worker has sent it in time.' };
       }
     },

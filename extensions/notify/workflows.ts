@@ -112,7 +112,8 @@ export async function deliver(delivery: Delivery): Promise<void> {
         ])
         .catch(() => undefined);
     }
-    throw ApplicationFailure.nonRetryable(why?.message ?? 'It was not taken in time.', code);
+    const { message = 'It was not taken in time.', details } = why ?? {};
+    throw ApplicationFailure.nonRetryable(message, code, ...(details ?? []));
   }
 }
 

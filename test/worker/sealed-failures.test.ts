@@ -1,18 +1,32 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { APICallError } from '@ai-sdk/provider';
 import { MockLanguageModelV4 } from 'ai/test';
 import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { Client, Connection } from '@temporalio/client';
-import { NativeConnection } from '@temporalio/worker';
-import { AgentRegistry, defineAgent, type AgentDefinition } from '../../agents/index.js';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { OperationError, operation, service, serviceHandler } from 'nexus-rpc';
+import { z } from 'zod';
+import {
+  AgentRegistry,
+  createRuleModel,
+  defineAgent,
+  type AgentDefinition,
+} from '../../agents/index.js';
 import { createAgentExecutor } from '../../runs/index.js';
-import { createPayloadCodec } from '../../extensions/codec/index.js';
-import { workflowIdOf } from '../../protocol/ids.js';
+import { codec as codecOf, createPayloadCodec } from '../../extensions/codec/index.js';
+import { createDeliveries } from '../../extensions/notify/deliveries.js';
+import { notices } from '../../extensions/notify/index.js';
+import { toNotifySettings, type Receiver } from '../../extensions/notify/settings.js';
+import { activityTool, nexusTool } from '../../extensions/temporal-tools/index.js';
+import { toolWorkflowIdOf, workflowIdOf } from '../../protocol/ids.js';
 import { SEALED_FAILURE } from '../../protocol/temporal-names.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
-import { toSealedFailure } from '../../worker/agent-plugin.js';
-import { bundlePath, sharedTemporalAddress } from '../support/run-harness.js';
+import { createAgentPlugin } from '../../worker/index.js';
+import { toSealedFailure } from '../../worker/seal.js';
+import { startReceiver } from '../support/notice-receiver.js';
+import { bundlePath, QUIET, sharedTemporalAddress } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
+import { until } from '../support/until.js';
 
 const CANARY = 'the canary sings';
 const afterwards: (() => Promise<unknown>)[] = [];
@@ -139,6 +153,116 @@ it.concurrent.each([
     expect(new Set(lost)).toEqual(new Set([SEALED_FAILURE]));
   },
 );
+
+describe('what fails on a worker with a codec', () => {
+  const name = `sealed-${randomUUID()}`;
+  const inputSchema = z.object({});
+  const work = { description: 'Fails.', inputSchema };
+  const theirs = { ...work, endpoint: name, service: 'Risk' };
+  const agent = defineAgent({
+    name: 'clerk',
+    systemPrompt: '',
+    tools: [
+      activityTool({ ...work, name: 'ship', activity: 'Ship', taskQueue: name }),
+      nexusTool({ ...theirs, name: 'rate', operation: 'rate' }),
+      nexusTool({ ...theirs, name: 'crash', operation: 'crash', timeoutMs: 60_000 }),
+    ],
+    llmConfig: {
+      model: createRuleModel(({ userText, results: [result] }) =>
+        result === undefined
+          ? { calls: [{ tool: userText, args: {} }] }
+          : { say: JSON.stringify(result.output) },
+      ),
+    },
+  });
+  const extensions = [codecOf([{ id: 'k', key: randomBytes(32) }])];
+  let client: Client;
+  let executor: Awaited<ReturnType<typeof createAgentExecutor>>;
+  let receivers: Receiver[];
+  beforeAll(async () => {
+    const address = sharedTemporalAddress();
+    const stores = await openTestStores();
+    const broken = await startReceiver();
+    broken.answer = () => ({ status: 410 });
+    receivers = [{ ...QUIET, name: 'broken', url: broken.url, privateNetwork: true } as Receiver];
+    const connection = await Connection.connect({ address });
+    const native = await NativeConnection.connect({ address });
+    afterwards.push(
+      broken.close,
+      () => connection.close(),
+      () => native.close(),
+    );
+    const { payloadCodec } = extensions[0] ?? {};
+    const payloadCodecs = payloadCodec === undefined ? [] : [payloadCodec];
+    client = new Client({ connection, dataConverter: { payloadCodecs } });
+    executor = await createAgentExecutor({
+      connection,
+      taskQueue: name,
+      stores,
+      extensions,
+      agents: [agent],
+    });
+    const risk = { rate: operation<object, object>(), crash: operation<object, object>() };
+    const worker = await Worker.create({
+      connection: native,
+      taskQueue: name,
+      activities: { Ship: () => Promise.reject(new Error(CANARY)) },
+      nexusServices: [
+        serviceHandler(service('Risk', risk), {
+          rate: () => Promise.reject(new OperationError('failed', CANARY)),
+          crash: () => Promise.reject(new Error(CANARY)),
+        }),
+      ],
+      plugins: [
+        createAgentPlugin({
+          agents: [agent],
+          stores,
+          sweep: false,
+          extensions: [...extensions, notices({ receivers })],
+          workflows: { bundlePath },
+        }),
+      ],
+    });
+    const running = worker.run();
+    afterwards.push(async () => {
+      worker.shutdown();
+      await running;
+    });
+    const target = { worker: { namespace: 'default', taskQueue: name } };
+    await native.operatorService.createNexusEndpoint({ spec: { name, target } });
+  });
+
+  it.concurrent.each(['ship', 'rate'])('tells the model why, and no history: %s', async (tool) => {
+    const handle = await executor.execute('clerk', tool);
+    expect(await handle.result()).toMatchObject({ text: JSON.stringify(CANARY) });
+    const workflowId = toolWorkflowIdOf(handle.runId, `${tool}-0-0`);
+    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+    const texts = textsOf(events).join('\n');
+    expect(texts).toContain(SEALED_FAILURE);
+    expect(texts).not.toContain(CANARY);
+  });
+
+  it.concurrent('shows nobody why an operation is tried again', async () => {
+    const handle = await executor.execute('clerk', 'crash');
+    const workflow = client.workflow.getHandle(toolWorkflowIdOf(handle.runId, 'crash-0-0'));
+    const tried = await until('the operation is tried again', async () => {
+      const described = await workflow.describe().catch(() => undefined);
+      return described?.raw.pendingNexusOperations?.[0]?.lastAttemptFailure ?? undefined;
+    });
+    expect(textsOf(tried).join('\n')).toContain(SEALED_FAILURE);
+    expect(textsOf(tried).join('\n')).not.toContain(CANARY);
+    await handle.abort();
+  });
+
+  it.concurrent('tells an operator why a test notice was not delivered', async () => {
+    const deliveries = createDeliveries(
+      { client, taskQueue: name },
+      toNotifySettings({ receivers }),
+    );
+    const problem = 'The receiver answered 410.';
+    expect(await deliveries.test('broken', undefined)).toEqual({ status: 'failed', problem });
+  });
+});
 
 /** Returns all text of a workflow's stored data: strings, and bytes as text. */
 function textsOf(value: unknown): string[] {
