@@ -142,11 +142,19 @@ export interface CompactedMessages {
   readonly summary: string;
 }
 
-/** A summary with its usage. */
-export interface MadeCompaction extends CompactedMessages {
+/** What a summary has used. */
+interface CompactionUsage {
   readonly usage?: Usage | undefined;
   /** Default: the agent's prices. */
   readonly pricing?: Pricing | undefined;
+}
+
+/** A summary with its usage. */
+export interface MadeCompaction extends CompactedMessages, CompactionUsage {}
+
+/** A summary that failed after its model had answered. */
+export interface FailedCompaction extends CompactionUsage {
+  readonly failure: string;
 }
 
 /** Store of a conversation's summaries. */
@@ -155,12 +163,14 @@ export interface CompactionRecord {
   readonly kept: CompactedMessages | undefined;
   /**
    * Makes and stores a summary, unless this step already has one. If `make` fails or takes more
-   * than `timeoutMs`, it logs that and returns `undefined`. Keeps at most 32,000 characters.
+   * than `timeoutMs`, it logs that and returns `undefined`. Keeps at most 32,000 characters. Usage counts in either case.
    *
    * @throws DefinitionError for a blank summary, or one that replaces no message or all of them
    */
   readonly keep: (
-    make: (signal: AbortSignal) => MadeCompaction | PromiseLike<MadeCompaction>,
+    make: (
+      signal: AbortSignal,
+    ) => MadeCompaction | FailedCompaction | PromiseLike<MadeCompaction | FailedCompaction>,
     timeoutMs: number,
   ) => Promise<CompactedMessages | undefined>;
 }

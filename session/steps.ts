@@ -382,8 +382,8 @@ export function discard(
 export interface Compact {
   writer: Writer;
   compaction?: Compaction;
-  /** Usage of the summary, added to the totals of the run. */
-  usage?: RunUsage;
+  /** Usage of the summary, or of one that failed, added to the totals of the run. */
+  usage?: RunUsage | undefined;
 }
 
 export type CompactReply =
@@ -391,7 +391,7 @@ export type CompactReply =
 
 /**
  * Keeps the summary that replaces the oldest rows for a step's model. The first summary of a step counts for all its
- * attempts. Without `compaction`, only reads it.
+ * attempts. Without `compaction` and `usage`, only reads it.
  */
 export function compact(
   session: Session,
@@ -402,10 +402,11 @@ export function compact(
   const of = String(writer.step);
   if (kept !== undefined && session.writers.get('compactedStep') === of)
     return { kind: 'kept', compaction: new Json(kept) };
-  if (compaction === undefined) return { kind: 'none' };
+  if (compaction === undefined && usage === undefined) return { kind: 'none' };
   if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };
   const { run } = session.existing;
   addTo(run, usage);
+  if (compaction === undefined) return { kind: 'none' };
   session.writers.set('compactedStep', of);
   session.writers.set('compaction', compaction);
   return { kind: 'kept', compaction: new Json(compaction) };

@@ -2,10 +2,19 @@ import { endsWithin } from '../../protocol/time.js';
 import type {
   CompactedMessages,
   CompactionRecord,
+  FailedCompaction,
   MadeCompaction,
 } from '../../agents/step-hooks.js';
 import { assertSettings } from '../../agents/definition-error.js';
-import { Callback, Duration, isCount, must, settings } from '../../agents/fields.js';
+import {
+  Callback,
+  Duration,
+  isCount,
+  isObject,
+  must,
+  settings,
+  Text,
+} from '../../agents/fields.js';
 import { Prices } from '../../agents/llm-settings.js';
 import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { Compaction, Row } from '../../protocol/rows.js';
@@ -28,7 +37,7 @@ export function compaction({ store }: Pick<ActivityDeps, 'store'>): StepMiddlewa
     /** An error of the store; the agent's code gets it too, but did not cause it. */
     let fault: { error: unknown } | undefined;
 
-    async function stored(input: { compaction?: Compaction; usage?: RunUsage }) {
+    async function stored(input: { compaction?: Compaction; usage?: RunUsage | undefined }) {
       try {
         return await store.steps.compact({ writer, ...input });
       } catch (error) {
@@ -41,7 +50,7 @@ export function compaction({ store }: Pick<ActivityDeps, 'store'>): StepMiddlewa
     async function make(
       write: Parameters<CompactionRecord['keep']>[0],
       timeoutMs: number,
-    ): Promise<MadeCompaction | undefined> {
+    ): Promise<MadeCompaction | FailedCompaction | undefined> {
       const signal = endsWithin(Math.min(timeoutMs, stallTimeoutMs * SHARE), attempt.signal);
       try {
         return await orAborted(Promise.resolve(write(signal)), signal);
@@ -69,11 +78,19 @@ export function compaction({ store }: Pick<ActivityDeps, 'store'>): StepMiddlewa
           }
           const given = await make(write, timeoutMs);
           if (given === undefined) return undefined;
-          const checked = checkedCompaction(given, rowOf.length);
-          const { messages, summary, usage: tokens, pricing = prices.pricing } = checked;
-          const usage = toRunUsage(tokens, { pricing });
+          const usageOf = ({ usage, pricing = prices.pricing }: typeof given) =>
+            toRunUsage(usage, { pricing });
+          if (isFailed(given)) {
+            assertSettings(Failed, given, SUBJECT);
+            warn('a conversation was not summarised', new Error(given.failure));
+            const usage = usageOf(given);
+            if ((await stored({ usage })).kind === 'none') used = addUsage(used, usage);
+            return undefined;
+          }
+          const { messages, summary } = checkedCompaction(given, rowOf.length);
+          const usage = usageOf(given);
           const compaction = { rows: rowOf[messages] ?? rows.length, summary };
-          const kept = await stored({ compaction, ...(usage !== undefined && { usage }) });
+          const kept = await stored({ compaction, usage });
           // If another attempt has taken over, the next write finds out.
           if (kept.kind === 'kept') used = addUsage(used, usage);
           made = kept.kind === 'kept' ? kept.compaction : compaction;
@@ -107,7 +124,13 @@ const Summary = must(
   'a string that is not blank',
   (value) => typeof value === 'string' && value.trim() !== '',
 );
-const Tokens = must('token counts', (value) => typeof value === 'object' && value !== null);
+const Tokens = must('token counts', isObject);
+const Spent = { usage: Tokens.optional(), pricing: Prices.optional() };
+const Failed = settings({ failure: Text, ...Spent });
+
+function isFailed(given: MadeCompaction | FailedCompaction): given is FailedCompaction {
+  return isObject(given) && 'failure' in given;
+}
 
 /**
  * Checks a summary from the agent's own code: one that stands for all messages, or for more than
@@ -122,12 +145,6 @@ function checkedCompaction(made: MadeCompaction, count: number): MadeCompaction 
     `a whole number from 1 to ${String(most)}`,
     (value) => isCount(value) && (value as number) <= most,
   );
-  const fields = {
-    messages,
-    summary: Summary,
-    usage: Tokens.optional(),
-    pricing: Prices.optional(),
-  };
-  assertSettings(settings(fields), made, SUBJECT);
+  assertSettings(settings({ messages, summary: Summary, ...Spent }), made, SUBJECT);
   return { ...made, summary: startOf(made.summary, SUMMARY_CHARS) };
 }

@@ -119,7 +119,9 @@ export function compaction(config: CompactionSettings): PrepareStep {
           previous: kept?.summary,
           signal,
         });
-        return { messages: cut, summary: summary.text, usage: toUsage(summary.usage), pricing };
+        const usage = toUsage(summary.usage);
+        if (summary.text.trim() === '') return { failure: 'the summary is empty', usage, pricing };
+        return { messages: cut, summary: summary.text, usage, pricing };
       }, timeoutMs);
       failures.delete(sessionId);
       if (made !== undefined) return { messages: toPrompt(messages, made) };
@@ -147,7 +149,7 @@ export function compaction(config: CompactionSettings): PrepareStep {
         abortSignal,
       }));
     const { text, usage } = typeof summary === 'string' ? { text: summary } : summary;
-    if (typeof text !== 'string' || text.trim() === '') throw new Error('the summary is empty');
+    if (typeof text !== 'string') throw new Error('the summary is no text');
     return { text, ...(usage && { usage }) };
   }
 }

@@ -142,6 +142,25 @@ describe('a long turn', () => {
     expect(JSON.stringify(given.model.doStreamCalls.at(-1)?.prompt)).toContain('"c0"');
   });
 
+  it('counts an empty summary, and ends when it has reached the spend cap', async () => {
+    let asked = 0;
+    const summarize = () => {
+      asked = given.model.doStreamCalls.length;
+      return { text: ' ', usage };
+    };
+    const pricing = { inputPerMTok: 1, outputPerMTok: 2 };
+    const more = { spendCap: { tokens: 120 }, llmConfig: { pricing } };
+    const given = await serve(steps(30), { summarize }, more);
+    const error = { code: 'spend_cap_reached' };
+    expect(await given.play(await given.begin())).toMatchObject({ status: 'failed', error });
+    expect(given.model.doStreamCalls).toHaveLength(asked);
+    const [run] = await given.stores.store.runs.list(given.session.id);
+    expect(run?.usage).toMatchObject({
+      inputTokens: asked * 3 + 100,
+      costMicroUsd: asked * 7 + 120,
+    });
+  });
+
   it('is stopped while its summary is written', async () => {
     let writing = false;
     const summarize = (): Promise<string> => {

@@ -174,13 +174,13 @@ async function prepare(
     sessionId: 's',
     compaction: {
       kept,
-      keep: async (make: (signal: AbortSignal) => MadeCompaction | PromiseLike<MadeCompaction>) => {
-        try {
-          made.push(await make(new AbortController().signal));
-        } catch {
-          return undefined;
-        }
-        return made.at(-1);
+      keep: async (make: Parameters<PrepareStepOptions['compaction']['keep']>[0]) => {
+        const given = await Promise.resolve(make(new AbortController().signal)).catch(
+          () => undefined,
+        );
+        if (given === undefined || 'failure' in given) return undefined;
+        made.push(given);
+        return given;
       },
     },
   } as unknown as PrepareStepOptions);
