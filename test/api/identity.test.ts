@@ -21,3 +21,9 @@ it.each([
     });
   },
 );
+
+it.each(['userId', 'tenantId'])('a half character in the %s is refused', async (name) => {
+  const authenticate = () => ({ userId: 'ann', [name]: 'a\ud800' });
+  const read = createIdentityReader({ authenticate });
+  await expect(read({} as never)).rejects.toMatchObject({ code: 'unauthorized' });
+});
