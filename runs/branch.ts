@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { type Actor, toActingPerson, type KnownPerson } from '../protocol/actor.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import { toShownSessionId } from '../protocol/ids.js';
-import type { Row } from '../protocol/rows.js';
+import type { AssistantRow, Row } from '../protocol/rows.js';
 import { beginsTurn } from '../session/copy.js';
 import type { CustomState } from '../store/contract/documents.js';
 import type { RunInfo } from '../store/contract/runs.js';
@@ -219,10 +219,9 @@ function rowsUpTo(
   const ofTurn = runs.filter(({ turn, rewound }) => turn === run.turn && rewound !== true);
   const later = runs.filter(({ turn, rewound }) => turn > run.turn && rewound !== true);
   const end = Math.min(rows.length, ...later.map(({ startRow }) => startRow));
-  const steps = rows.slice(0, end).flatMap((row, at) => {
-    const isStep = row.role === 'assistant' && row.display !== true;
-    return at >= run.startRow && isStep ? [{ at, step: row.step }] : [];
-  });
+  const steps = rows
+    .slice(0, end)
+    .flatMap((row, at) => (at >= run.startRow && isStep(row) ? [{ at, step: row.step }] : []));
   if (step === 0) return rows.slice(0, steps[0]?.at ?? end);
   const found = steps.findLast((each) => each.step === step);
   if (found === undefined) {
@@ -260,15 +259,17 @@ export function endOfStep(rows: readonly Row[], messageCount: number): number {
 /** Drops a last step whose calls have no results yet. */
 function withoutOpenCalls(rows: readonly Row[]): readonly Row[] {
   const settled = new Set(rows.flatMap((row) => (row.role === 'tool' ? row.toolCallId : [])));
-  const at = rows.findLastIndex(({ role }) => role === 'assistant');
-  const last = rows[at];
-  const isOpen =
-    last?.role === 'assistant' &&
-    last.parts.some(
-      (part) =>
-        part.type === 'tool-call' && part.kind !== 'provider' && !settled.has(part.toolCallId),
-    );
-  return isOpen ? withoutOpenCalls(rows.slice(0, at)) : rows;
+  // Questions of sub-agents, in rows of their own, may have answers before the step's calls have results.
+  const last = rows.findLast(isStep);
+  const isOpen = last?.parts.some(
+    (part) =>
+      part.type === 'tool-call' && part.kind !== 'provider' && !settled.has(part.toolCallId),
+  );
+  return isOpen === true ? rows.slice(0, rows.findLastIndex(isStep)) : rows;
+}
+
+function isStep(row: Row): row is AssistantRow {
+  return row.role === 'assistant' && row.display !== true;
 }
 
 export interface Forking extends Pick<Runs, 'fork'> {
