@@ -219,10 +219,12 @@ function rowsUpTo(
   const ofTurn = runs.filter(({ turn, rewound }) => turn === run.turn && rewound !== true);
   const later = runs.filter(({ turn, rewound }) => turn > run.turn && rewound !== true);
   const end = Math.min(rows.length, ...later.map(({ startRow }) => startRow));
-  const steps = rows
-    .slice(0, end)
-    .flatMap((row, at) => (at >= run.startRow && isStep(row) ? [{ at, step: row.step }] : []));
-  if (step === 0) return rows.slice(0, steps[0]?.at ?? end);
+  const steps = rows.slice(0, end).flatMap((row, at) => {
+    // A run that was steered has steps of earlier turns, too.
+    const isOfRun = isStep(row) && (at >= run.startRow || row.runId === runId);
+    return isOfRun ? [{ at, step: row.step }] : [];
+  });
+  if (step === 0) return rows.slice(0, steps.find(({ at }) => at >= run.startRow)?.at ?? end);
   const found = steps.findLast((each) => each.step === step);
   if (found === undefined) {
     throw new HelixError('checkpoint_not_found', 'This run has committed no such step.');

@@ -1,5 +1,5 @@
 import { formatCheckpointId, formatFileUrl } from '../../protocol/ids.js';
-import type { AssistantRow, Row } from '../../protocol/rows.js';
+import type { AssistantRow, Row, UserRow } from '../../protocol/rows.js';
 import { approval, assistantRow, server } from '../../store/conformance/fixtures.js';
 import {
   conclude,
@@ -10,13 +10,7 @@ import {
 import { childAt, grow, heldCall, settleChild } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { createIdleRuns } from '../support/idle-workflows.js';
-import {
-  AGENT,
-  changing,
-  drive,
-  newSessionId as newId,
-  userMessage,
-} from '../support/session-driver.js';
+import { AGENT, changing, drive, newSessionId as newId } from '../support/session-driver.js';
 
 function open() {
   const stores = createMemoryStores();
@@ -39,7 +33,12 @@ function open() {
 const rolesOf = (rows: Row[]): string => rows.map(({ role }) => role).join(' ');
 
 describe('the copy of a conversation', () => {
-  const user = (id: string, hidden?: true): Row => ({ ...userMessage(id).row, hidden });
+  const user = (id: string, more: Partial<UserRow> = {}): UserRow => ({
+    role: 'user',
+    id,
+    parts: [{ type: 'text', text: id }],
+    ...more,
+  });
   const step = (messageId: string, n: number, row: Partial<AssistantRow> = {}): Row => {
     const by = { sessionId: 's', runId: 's:1-x', name: '', token: 1, agentType: 'a', step: n };
     return { ...assistantRow(by, n === 1 ? [server('c1')] : []), messageId, ...row };
@@ -52,7 +51,7 @@ describe('the copy of a conversation', () => {
     step('first', 1),
     result,
     step('first', 2),
-    user('note', true),
+    user('note', { hidden: true }),
     user('u2'),
     sought,
   ];
@@ -197,6 +196,18 @@ describe('a fork', () => {
     await conclude(session, last, 3);
     for (const { runId } of [first, last])
       await expect(forked(runId, 3)).rejects.toMatchObject({ code: 'nothing_to_do' });
+  });
+
+  it('of a run that was steered has its steps from before that, too', async () => {
+    const { session, forked } = open();
+    const run = await session.newRun('u1');
+    await takeStep(session, run, 1);
+    await session.steer('u2');
+    await takeStep(session, { ...run, messageId: 'msg-3', turn: 2 }, 2);
+    await session.stop();
+    expect(await forked(run.runId, 2)).toBe(`user ${STEP} user ${STEP}`);
+    expect(await forked(run.runId, 1)).toBe(`user ${STEP}`);
+    expect(await forked(run.runId, 0)).toBe(`user ${STEP} user`);
   });
 
   it('passes over runs that the conversation no longer has', async () => {
