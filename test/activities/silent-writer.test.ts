@@ -12,15 +12,16 @@ const REPLY: LanguageModelV4StreamPart[] = [
 ];
 
 /** A step whose model has sent that reply, and is silent now. */
-async function speaking() {
+async function speaking(before: LanguageModelV4StreamPart[] = [], isSecondTurn = false) {
   const given = await openHarness(async function* (_, { abortSignal }) {
-    yield* REPLY;
+    yield* [...before, ...REPLY];
     await new Promise((_resolve, reject) => {
       abortSignal?.addEventListener('abort', () => {
         reject(new Error('aborted'));
       });
     });
   });
+  if (isSecondTurn) await given.session.end((await given.session.newRun('u0')).runId, 'completed');
   const run = await given.begin();
   const step = given.step(run, 1);
   await until('the whole reply is in the log', async () => textOf(given));
@@ -97,4 +98,41 @@ describe('a writer that does not answer', () => {
       { toolCallId: 'cut', errorCode: 'run_failed' },
     ]);
   });
+
+  it.each([
+    ['aborted', 'abort', 'run_stopped'],
+    ['failed', 'failure', 'run_failed'],
+  ] as const)(
+    'that is %s keeps what its provider did; all else is cut, and other writers have no part in it',
+    async (status, interrupted, errorCode) => {
+      const search = (toolCallId: string): LanguageModelV4StreamPart => {
+        const call = { type: 'tool-call', toolName: 'search', input: '{}' } as const;
+        return { ...call, toolCallId, providerExecuted: true };
+      };
+      const found = { type: 'tool-result', toolName: 'search', result: { hits: 1 } } as const;
+      const sought = [search('p'), { ...found, toolCallId: 'p' }, search('q')];
+      const silent = await speaking(sought, true);
+      const { session, store, streamManager } = silent;
+      const from: number[] = [];
+      // Pages are short, and another writer's chunks are between those of this one.
+      const read: typeof streamManager.read = async (id, first) => {
+        from.push(first);
+        const page = await streamManager.read(id, first, 2);
+        return page.flatMap((entry) => [entry, { ...entry, writer: 'other' }]);
+      };
+      const record = await store.sessions.read(session.id);
+      if (record === undefined) throw new Error('there is a record');
+      await forceEnd({ store, streamManager: { read } }, record, { status, now: 7 });
+      expect(from[0]).toBeGreaterThan(0);
+      const [row, ...results] = await store.sessions.rows(session.id, record.turnStartRow + 1);
+      const kept = { toolCallId: 'p', kind: 'provider' };
+      const cut = ['q', 'done', 'cut'].map((toolCallId) => ({ toolCallId, kind: 'server' }));
+      const [unfinished, ...own] = cut;
+      expect(row).toMatchObject({
+        interrupted,
+        parts: [kept, { type: 'tool-result' }, unfinished, { text: 'I will' }, ...own],
+      });
+      expect(results).toMatchObject(cut.map(({ toolCallId }) => ({ toolCallId, errorCode })));
+    },
+  );
 });

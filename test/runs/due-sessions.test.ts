@@ -1,4 +1,4 @@
-import { createFindClosed, createSweep, startSweeper } from '../../runs/sweep.js';
+import { createFindClosed, createRepair, createSweep, startSweeper } from '../../runs/sweep.js';
 import type { SweptSession } from '../../runs/sweep-session.js';
 import type { RunWorkflows } from '../../runs/run-workflows.js';
 import { DUE_SHARDS, dueShardOf } from '../../store/contract/due.js';
@@ -87,6 +87,32 @@ it('a sweeper that is stopped while it sweeps does not sweep again', async () =>
   expect(sweeps).toBe(1);
 });
 
+it('owners are looked through once at a time, and one that cannot be delays no other', async () => {
+  const [asked, repaired]: [number[], string[]] = [[], []];
+  const warn = jest.fn();
+  const repair = createRepair(
+    {
+      take: (limit) =>
+        Promise.resolve(asked.push(limit) > 3 ? [] : [{ owner: 'ann' }, { owner: 'bob' }]),
+      repair: async ({ owner }) => {
+        repaired.push(owner);
+        if (owner === 'ann') throw new Error('away');
+      },
+    },
+    { warn },
+  );
+  for (const round of [1, 2]) {
+    repair();
+    repair();
+    await new Promise(setImmediate);
+    expect([asked.length, repaired.length, warn.mock.calls.length]).toEqual([
+      round,
+      2 * round,
+      round,
+    ]);
+  }
+});
+
 describe('the search for what nobody looks at', () => {
   const memory = createMemoryStores();
   const stores = { ...memory, session: drive(memory) };
@@ -123,8 +149,15 @@ describe('the search for what nobody looks at', () => {
     await find();
     expect(noted).toEqual(['a']);
     expect(asked[1]).toBe(closedAt - MINUTE);
-    const other = search({ closedSince: () => Promise.reject(new Error('unused')) }, false);
-    await other.find();
+    const closedAway = { closedSince: () => Promise.reject(new Error('away')) };
+    await search(closedAway, false).find();
+    let isAsked = false;
+    const openPage = async () => {
+      isAsked = true;
+      return { runIds: [], next: undefined };
+    };
+    await expect(search({ ...closedAway, openPage }).find()).rejects.toThrow('away');
+    expect(isAsked).toBe(true);
   });
 
   it('wakes the workflows of runs that are over, and notes silent ones, page by page', async () => {

@@ -1,17 +1,20 @@
+import { HelixError } from '../../protocol/errors.js';
 import { toAct } from '../../runs/record/acts.js';
+import type { RunWorkflows } from '../../runs/run-workflows.js';
 import { createSweep } from '../../runs/sweep.js';
-import { createMemoryStores } from '../../store/memory/index.js';
+import { dueShardOf } from '../../store/contract/due.js';
+import { createMemoryStores, type MemoryOptions } from '../../store/memory/index.js';
 import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive } from '../support/session-driver.js';
 
 /** A starting run whose workflow Temporal does not know yet. */
-async function openStarting() {
-  const stores = createMemoryStores();
+async function openStarting(workflows: Partial<RunWorkflows> = {}, options?: MemoryOptions) {
+  const stores = createMemoryStores(options);
   const session = drive(stores);
   const { runId } = await session.newRun();
   const unknown = [runId];
   const erase = () => Promise.resolve({ deleted: 0, unknown });
-  const runs = createIdleRuns(stores, { workflows: { erase } });
+  const runs = createIdleRuns(stores, { workflows: { erase, ...workflows } });
   const acts = async (): Promise<string[]> => {
     const { entries } = await stores.store.audit.page(undefined, { limit: 9 });
     return entries.map(({ entry }) => entry.action).reverse();
@@ -66,6 +69,85 @@ describe('the receipt of an erasure', () => {
     await store.sessions.erase(session.id, act);
     for (const _time of [1, 2]) expect(await runs.finishErasures(session.id)).toBe(true);
     expect(await acts()).toEqual(['erase', 'erased']);
+  });
+
+  it('is given once, also by a process that repeats the erasure of one that died', async () => {
+    const { store, session, runId, runs, acts } = await openStarting();
+    await session.claim(session.writer(runId, 1, 1));
+    jest.spyOn(store.erasures, 'done').mockRejectedValueOnce(new Error('it died'));
+    expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: false });
+    expect(await acts()).toEqual(['erase', 'erased']);
+    expect(await runs.finishErasures(session.id)).toBe(true);
+    expect(await acts()).toEqual(['erase', 'erased']);
+  });
+
+  it('is of the own erasure, and earlier ones of the id are not complete because of it', async () => {
+    const { store, session, runs } = await openStarting();
+    const eraseNext = async (): Promise<void> => {
+      const { runId } = await session.newRun();
+      await session.claim(session.writer(runId, 1, 1));
+    };
+    await runs.deleteSession(session.id, 'ann');
+    await eraseNext();
+    const receipt = await runs.deleteSession(session.id, 'bob');
+    expect(receipt).toMatchObject({ by: 'bob', complete: true });
+    await eraseNext();
+    await store.sessions.erase(session.id, { id: 'e3', at: Date.now(), action: 'erase' });
+    expect(await runs.finishErasures(session.id)).toBe(false);
+  });
+});
+
+describe('an erasure', () => {
+  it('that Temporal interrupts is completed by the next request, which finds nothing else', async () => {
+    let isAway = true;
+    const erase: RunWorkflows['erase'] = () =>
+      isAway ? Promise.reject(new Error('away')) : Promise.resolve({ deleted: 1, unknown: [] });
+    const { store, session, runs, acts } = await openStarting({ erase });
+    expect(await runs.deleteSession(session.id, 'ann')).toMatchObject({ complete: false });
+    isAway = false;
+    expect(await runs.deleteSession(session.id, 'ann')).toBeUndefined();
+    expect(await store.erasures.of(session.id)).toEqual([]);
+    expect(await acts()).toEqual(['erase', 'erased']);
+  });
+
+  it('does not begin while a run at work cannot be told, and needs not tell one that starts', async () => {
+    const wake = () => Promise.reject(new HelixError('unavailable', 'away'));
+    for (const isAtWork of [true, false]) {
+      const { session, runId, runs } = await openStarting({ wake });
+      if (isAtWork) await session.claim(session.writer(runId, 1, 1));
+      const erased = runs.deleteSession(session.id, 'ann');
+      if (isAtWork) await expect(erased).rejects.toMatchObject({ code: 'unavailable' });
+      else expect(await erased).toMatchObject({ complete: false });
+      const stop = { mode: 'abort', reason: 'deleted', by: 'ann' };
+      const left = isAtWork ? expect.objectContaining({ stop }) : undefined;
+      expect(await session.record()).toEqual(left);
+    }
+  });
+
+  it('removes the bytes of files, also of those whose conversation never began', async () => {
+    const removed: string[] = [];
+    const files = {
+      write: () => Promise.resolve(),
+      read: () => Promise.resolve(undefined),
+      remove: async ({ fileId }: { fileId: string }) => void removed.push(fileId),
+    };
+    const { store, session, runs } = await openStarting({}, { files });
+    const upload = async (sessionId: string): Promise<string> => {
+      const content = Buffer.from('x');
+      const whose = { sessionId, owner: 'ann', mediaType: 'text/plain' };
+      return (await runs.uploads.upload({ ...whose, content })).id;
+    };
+    const own = await upload(session.id);
+    await runs.deleteSession(session.id, 'ann');
+    expect(removed).toEqual([own]);
+    const bytes = async () => (await store.owners.usage({ owner: 'ann' })).bytes;
+    await upload('never-begun');
+    expect(await bytes()).toBe(1);
+    await runs.finishErasuresOf({ owner: 'ann' });
+    expect(await bytes()).toBe(0);
+    const due = store.due.of(IDLE_WORKFLOWS.fleet);
+    const noted = await due.listed('urgent', dueShardOf('never-begun'), 0, 9);
+    expect(noted).toContain('never-begun');
   });
 });
 

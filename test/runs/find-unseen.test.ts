@@ -62,8 +62,8 @@ function open(
     looked,
     retried,
     registered,
-    find: (look: WorkflowLook) => {
-      findUnseen('r', look);
+    find: (look: WorkflowLook, runId = 'r') => {
+      findUnseen(runId, look);
       return jest.advanceTimersByTimeAsync(0);
     },
     after: (graces: number) => jest.advanceTimersByTimeAsync(graces * GRACE_MS),
@@ -203,4 +203,18 @@ describe('what Temporal says of a workflow', () => {
       { ...attempt, heartbeatAt: 11_000 },
     ]);
   });
+});
+
+it('a run is watched once at a time, and two hundred at most', async () => {
+  const alive = lookOf([attempt('a:1')]);
+  const { find, after, looked } = open({ r: [alive, lookOf([]), lookOf([])] });
+  for (let time = 0; time < 2; time += 1) await find(alive);
+  await after(9);
+  expect(looked.splice(0)).toEqual(['r', 'r']);
+  await find(alive);
+  await after(9);
+  expect(looked.splice(0)).toEqual(['r']);
+  for (let n = 0; n <= 200; n += 1) await find(alive, String(n));
+  await after(1);
+  expect(looked).toHaveLength(200);
 });

@@ -2,9 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ApproverRule } from '../../agents/tool-config.js';
 import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
+import { createApproverDemands } from '../../runs/record/approver-demands.js';
 import { createAnswers, type AnswerOptions } from '../../runs/record/answers.js';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
+import { formatApprovalId } from '../../protocol/ids.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { Approvers } from '../../protocol/actor.js';
 import { toPendingCalls, toPendingQuestions } from '../../store/record/session-summaries.js';
@@ -89,6 +91,54 @@ it('a program names the person who answers, with the roles that it has verified'
   expect(await answer({ approved: true, by: 'bob' }, { responder: bob })).toBe('stored');
 });
 
+it('the rule of a tool is told of the conversation and its tenant, and asked of the agent that calls', async () => {
+  const scopes: unknown[] = [];
+  const told: ApproverRule = (_responder, scope) => Boolean(scopes.push(scope));
+  const tools = [{ ...pay, approvers: told }];
+  const llmConfig = { model: 'scripted' };
+  const helper = defineAgent({ name: 'helper', systemPrompt: '', tools, llmConfig });
+  const { areMet } = createApproverDemands({
+    store: { sessions: { read: async () => ({ agent: 'helper' }) } } as never,
+    agents: new AgentRegistry([helper]),
+  });
+  const conversation = {
+    sessionId: 'acme~s',
+    agent: 'boss',
+    owner: 'ann',
+    tenant: 'acme',
+    askers: [],
+  };
+  const input = { amount: 5 };
+  const call = {
+    runId: 'acme~s.1-x:1-r',
+    toolCallId: 'c1',
+    toolName: pay.name,
+    kind: 'approval',
+    input,
+  };
+  const spec = { ...call, approvers: { rule: true } } as never;
+  expect(await areMet({ userId: 'bob' }, conversation, spec)).toBe(true);
+  const { kind: _kind, ...of } = call;
+  const whose = { sessionId: 's', owner: 'ann', tenantId: 'acme' };
+  expect(scopes).toMatchObject([{ ...of, ...whose }]);
+});
+
+it('an operator of Temporal, whom nobody has verified, is no approver; and no id of another call counts', async () => {
+  const { store, session, ask, answer, namesOf } = await start(undefined);
+  await ask();
+  const names = await namesOf();
+  const logger = { warn: () => undefined };
+  const ofRun = createAnswers({ store, agents, host: 'run', logger });
+  const given = { sessionId: session.id, toolCallId: 'c1', kind: 'approval-response' } as const;
+  const { runId } = await ofRun.submit({ ...given, ...names, approved: true, by: 'eve' });
+  expect(await answer({ ...names, approved: true })).toBe('already_completed');
+  const approvalId = formatApprovalId(runId, 'c9');
+  expect(await answer({ ...names, approvalId, approved: true })).toBe('not_pending');
+  const started = await session.start(runId, 1, 'c1');
+  expect(started).toMatchObject({ kind: 'execute' });
+  expect(started).not.toHaveProperty('approver');
+});
+
 /** Retries Ann's run as a colleague, until it asks. */
 async function askAgain({ store, session }: Awaited<ReturnType<typeof start>>): Promise<void> {
   await session.stop();
@@ -136,6 +186,7 @@ it('the owner may withdraw what was asked, and a stranger to it may not', async 
     await ask();
     const refused = ['not_allowed', { roles: ['approver'] }];
     expect(await answer({ ...withdrawal, by: 'bob' })).toEqual(refused);
+    expect(await answer({ kind: cancel.kind, result: 1, by: 'ann' })).toBe('not_allowed');
     expect(await answer({ ...withdrawal, by: 'ann' })).toBe('stored');
   }
 });

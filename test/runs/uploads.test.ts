@@ -32,13 +32,15 @@ const used = async (owner = ANN): Promise<number> => (await stores.store.owners.
 describe('files before the first message', () => {
   it('a file that is removed makes room again', async () => {
     const sessionId = newSessionId();
-    await upload(sessionId);
+    const first = await upload(sessionId);
     for (let n = 0; n < 5; n += 1) {
       const { id } = await upload(sessionId);
       expect(await used()).toBe(2 * SIZE);
       await uploads.removeFile(sessionId, id);
       expect(await used()).toBe(SIZE);
     }
+    await uploads.removeFile(sessionId, first.id);
+    expect(await used()).toBe(0);
   });
 
   it('a file is charged to its owner within the tenant', async () => {
@@ -94,6 +96,11 @@ it('the copies of files are named wherever a message names the files', async () 
     },
     { role: 'user', id: 'u2', parts: [{ type: 'file', ...named, url: 'https://x.example/a' }] },
   ];
+  const foreign = newSessionId();
+  await upload(foreign, { owner: 'bob' });
+  await expect(
+    copyFiles(stores.store, uploads.upload, { from, to: foreign, owner: ANN, rows }),
+  ).rejects.toMatchObject({ code: 'session_exists' });
   const copied = await copyFiles(stores.store, uploads.upload, { from, to, owner: ANN, rows });
   const [copyId = ''] = copied.ids;
   expect(copied.ids).toHaveLength(1);

@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { formatWebhookToken } from '../../protocol/answers.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import type { At } from '../../protocol/run.js';
+import { createAnswers } from '../../runs/record/answers.js';
 import { createRunWorkflows } from '../../runs/run-workflows.js';
 import type { Due } from '../../store/contract/due.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
@@ -10,7 +11,7 @@ import type { Case } from '../../store/conformance/suite.js';
 import { grow, heldCall } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
-import { drive, userMessage } from '../support/session-driver.js';
+import { changing, drive, userMessage } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 
 it.each(['a person', 'a deadline'])(
@@ -73,6 +74,27 @@ async function suspended({ store, session }: Pick<Case, 'store' | 'session'>) {
   return { runId, token };
 }
 
+it('an answer that is repeated, or a resumption, wakes the run again until it has continued', async () => {
+  const stores = createMemoryStores();
+  const woken: string[] = [];
+  const wake = async (runId: string) => void woken.push(runId);
+  const { submitToolResult, resume, idle } = createIdleRuns(stores, { workflows: { wake } });
+  const session = drive(stores);
+  const { runId } = await session.asked(approval('c1'));
+  const answer = { kind: 'approval-response', approved: true, by: 'ann' } as const;
+  const again = async (): Promise<string[]> => {
+    await submitToolResult({ ...answer, sessionId: session.id, toolCallId: 'c1' });
+    await idle();
+    expect(await resume({ sessionId: session.id })).toEqual({ kind: 'active', runId });
+    return woken.splice(0);
+  };
+  expect(await again()).toEqual([runId, runId]);
+  expect(await again()).toEqual([runId, runId]);
+  await session.carryOut(runId, 1, 'c1', 'ok');
+  await resume({ sessionId: session.id });
+  expect(woken).toEqual([]);
+});
+
 it('a webhook wakes the run whose call it answers', async () => {
   const stores = createMemoryStores();
   const woken: string[] = [];
@@ -82,6 +104,27 @@ it('a webhook wakes the run whose call it answers', async () => {
   await callWebhook(token, { value: 1 });
   await until('the run is woken', () => woken.length > 0);
   expect(woken).toEqual([runId]);
+});
+
+it('a request to a webhook does not answer a call that begins to wait while it is checked', async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores);
+  const { runId } = await session.asked(server('s'));
+  const base = { writer: session.callWriter(runId, 1, 's', 1), toolCallId: 's', now: Date.now() };
+  const secret = 'A'.repeat(43);
+  await stores.store.calls.start({ ...base, hook: secret });
+  const store = changing(stores.store, (changes) => {
+    const settle: typeof changes.calls.settle = async (...input) => {
+      await changes.calls.suspend(base);
+      return changes.calls.settle(...input);
+    };
+    return { ...changes, calls: { ...changes.calls, settle } };
+  });
+  const logger = { warn: () => undefined };
+  const agents = { get: () => undefined };
+  const answers = createAnswers({ store, agents, host: 'api', holdMs: 1, logger });
+  const token = formatWebhookToken({ sessionId: session.id, toolCallId: 's', secret });
+  await expect(answers.callWebhook(token, 1)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
 /** Opens runs whose notes to the sweeper about one conversation fail. */
@@ -221,10 +264,21 @@ it('a repetition waits for the end of the reply that is given up for it', async 
   const stores = createMemoryStores();
   const session = drive(stores);
   const { runId } = await session.speaking();
-  const again = createIdleRuns(stores).retry({ sessionId: session.id, stops: runId });
+  const stops: object[] = [];
+  const store = changing(stores.store, (changes) => {
+    const stop: typeof changes.runs.stop = (sessionId, request, noted) => {
+      stops.push(request);
+      return changes.runs.stop(sessionId, request, noted);
+    };
+    return { ...changes, runs: { ...changes.runs, stop } };
+  });
+  const { retry } = createIdleRuns({ ...stores, store });
+  const again = retry({ sessionId: session.id, stops: runId, by: 'bob' });
   await until('it is to stop', async () => (await session.record())?.stop !== undefined);
   await session.end(runId, 'interrupted');
   expect(await again).toMatchObject({ turn: 1, messageId: 'msg-1' });
+  const act = expect.objectContaining({ action: 'stop', by: 'bob' });
+  expect(stops).toMatchObject([{ mode: 'interrupt', runId, reason: 'superseded', by: 'bob', act }]);
 });
 
 it('a repetition leaves a turn of another request that has begun and ended meanwhile', async () => {
@@ -249,6 +303,23 @@ it('a repetition leaves a turn of another request that has begun and ended meanw
   await session.end(runId, 'interrupted');
   await refused;
   expect(await session.record()).toMatchObject({ turn: 2, status: 'completed' });
+});
+
+it('the sweep tells an open workflow that its run was stopped, and lists what asks again', async () => {
+  const stores = createMemoryStores();
+  const woken: unknown[] = [];
+  const wake = async (runId: string, hint?: object) => void woken.push([runId, hint]);
+  const { sweepSession } = createIdleRuns(stores, { workflows: { wake } });
+  const session = drive(stores);
+  const { runId } = await session.asked(approval('a'));
+  // The process that paused the run died before it listed the question.
+  await stores.store.waiting.forget(session.id);
+  expect(await stores.store.waiting.standing()).toEqual({ count: 0 });
+  expect(await sweepSession(session.id)).toMatchObject({ kind: 'waiting' });
+  expect(await stores.store.waiting.standing()).toMatchObject({ count: 1 });
+  await session.stop();
+  expect(await sweepSession(session.id)).toEqual({ kind: 'idle' });
+  expect(woken).toEqual([[runId, { ended: true }]]);
 });
 
 describe('a wake-up', () => {

@@ -15,14 +15,21 @@ let session: SessionDriver;
 let runId: string;
 /** True makes the copy's resumption fail. */
 let isAway: boolean;
+/** Happens right before the next resumption. */
+let before: (() => Promise<unknown>) | undefined;
 
 beforeEach(async () => {
   const opened = createMemoryStores();
   isAway = false;
   const store = changing(opened.store, (changes) => {
     const { runs } = changes;
-    const resume: typeof runs.resume = (input) =>
-      isAway ? Promise.reject(new HelixError('unavailable', 'Redis is away.')) : runs.resume(input);
+    const resume: typeof runs.resume = async (input) => {
+      if (isAway) throw new HelixError('unavailable', 'Redis is away.');
+      const happens = before;
+      before = undefined;
+      await happens?.();
+      return runs.resume(input);
+    };
     return { ...changes, runs: { ...runs, resume } };
   });
   stores = { ...opened, store };
@@ -106,6 +113,8 @@ it.each([{ sessionId: 'copy' }, {}])(
     isAway = true;
     expect((await send(0)).status).toBe(503);
     isAway = false;
+    // The key names the copy at that step alone.
+    expect((await send(1)).status).toBe(404);
     const first = await send(0);
     expect(first.status).toBe(201);
     const { sessionId } = (await first.json()) as { sessionId: string };
@@ -117,6 +126,27 @@ it.each([{ sessionId: 'copy' }, {}])(
       { limit: 10 },
     );
     expect(conversations).toHaveLength(2);
+  },
+);
+
+it.each(['interrupted', 'completed'] as const)(
+  'a repeat of a fork leaves the run of the copy alone, which was %s meanwhile',
+  async (status) => {
+    const newSessionId = toStoredSessionId('copy', 'acme');
+    const fork = () =>
+      executor.fork({ sessionId: session.id, newSessionId, runId, step: 0, key: 'k' });
+    let first: { runId: string } | undefined;
+    const end = async () => {
+      first = await fork();
+      await drive(stores, newSessionId).end(first.runId, 'completed');
+    };
+    if (status === 'completed') before = end;
+    else {
+      first = await fork();
+      await executor.stop(newSessionId, { mode: 'interrupt' });
+    }
+    expect(await fork()).toEqual(first);
+    expect(await copied()).toMatchObject({ status, runId: first?.runId });
   },
 );
 

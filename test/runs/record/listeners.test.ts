@@ -410,6 +410,27 @@ describe('what changes report', () => {
     expect(answer?.waitedSeconds).toBeGreaterThanOrEqual(0);
   });
 
+  it('a result of a page and a deadline count as such, and a withdrawn question does not', async () => {
+    const { session, events } = setUp();
+    const late = { deadlineMs: 1 };
+    const calls = [
+      newCall('c1', 'client'),
+      newCall('c2', 'approval', late),
+      newCall('c3', 'approval'),
+    ];
+    const { runId } = await session.asked(...calls);
+    await session.answer(runId, 'c1', { output: 1 });
+    await until(
+      'it is over',
+      async () => (await session.expireAs(runId, 'c2', false)).kind === 'stored',
+    );
+    await session.stop();
+    expect(of(events, 'call_answered')).toMatchObject([
+      { asked: 'client', decision: 'result', source: 'api' },
+      { asked: 'approval', decision: 'expired', source: 'auto' },
+    ]);
+  });
+
   it('an attempt that a newer one replaced is fenced, and did not commit', async () => {
     const { session, events } = setUp();
     const { runId, writer: old } = await session.speaking();

@@ -17,7 +17,7 @@ describe('a run', () => {
     expect(isStalled({ ...atWork, status: 'waiting_approval', stream: 'paused' }, late)).toBe(
       false,
     );
-    expect(isStalled({ ...atWork, status: 'completed', stream: 'ended' }, late)).toBe(false);
+    expect(isStalled({ ...atWork, status: 'completed' }, late)).toBe(false);
     expect(isStalled({ ...atWork, status: 'failed', stream: 'failed' }, late)).toBe(false);
   });
 
@@ -30,5 +30,24 @@ describe('a run', () => {
       status: 'starting',
       waitingFor: 'agent',
     });
+  });
+
+  it('a run says for what it waits, and until when it is to start', () => {
+    const now = 5_000;
+    const run = (more: Partial<SessionRecord>) =>
+      toNewestRun({ ...atWork, runId: 'r', ...more } as SessionRecord, now);
+    const starting = { runId: 'r', status: 'starting' } as const;
+    expect(run({ ...starting, waitsUntil: 6_000 })).toEqual({
+      ...starting,
+      waitingFor: 'start',
+      startAt: 6_000,
+    });
+    expect(run({ ...starting, waitsUntil: 4_000 })).toEqual(starting);
+    const running = { runId: 'r', status: 'running' };
+    expect(run({ waitsUntil: 6_000 })).toEqual({ ...running, waitingFor: 'provider' });
+    expect(run({ waitsUntil: 4_000 })).toEqual(running);
+    const error = { code: 'x', message: 'X.', retryable: false };
+    const ended = { status: 'failed', stream: 'ended', error } as const;
+    expect(run(ended)).toEqual({ runId: 'r', status: 'failed', error });
   });
 });
