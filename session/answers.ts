@@ -6,7 +6,7 @@ import type { Decision, ToolRow } from '../protocol/rows.js';
 import { finish } from './finish.js';
 import { countStored, headOf } from './messages.js';
 import { restIfWaiting } from './pause.js';
-import { ownerOf } from './calls.js';
+import { isSettled, ownerOf } from './calls.js';
 import type { Call } from './record.js';
 import { atAfter } from './next.js';
 import { isTerminal, type At } from '../protocol/run.js';
@@ -22,7 +22,6 @@ import { isActive } from './writers.js';
 
 interface Settling {
   toolCallId: string;
-  /** The call's result. */
   row: ToolRow;
   chunks: StreamMessage[];
   now: number;
@@ -31,7 +30,6 @@ interface Settling {
 interface SettlingFor extends Settling {
   sessionId: string;
   agentType: string;
-  /** The run that made the call. */
   runId: string;
   act?: Act;
 }
@@ -59,7 +57,6 @@ export type SettleCall =
     })
   /** Result of the sub-agent that carried the call out. */
   | (Omit<SettlingFor, 'act'> & { source: 'child' })
-  /** A request to the call's webhook. */
   | (SettlingFor & { source: 'webhook'; secret: string })
   | (Omit<SettlingFor, 'row'> &
       PersonsAnswer & {
@@ -120,7 +117,6 @@ type Refusal =
   | 'kind_mismatch'
   /** The call demands another approver. */
   | 'not_allowed'
-  /** The answer came after the deadline. */
   | 'expired'
   | 'fenced';
 
@@ -149,25 +145,24 @@ export type SettleReply =
 export function settleCall(requested: Session, input: StoredAnswer): SettleReply {
   const { source, toolCallId: id, runId, now, writer } = input;
   const session = ownerOf(requested, id);
-  const { log, conversation } = session.tree;
+  const { log } = session.tree;
   // The attempt's work is over even if the call was settled before.
   if (source === 'tool' || source === 'child') session.tree.tell({ kind: 'work_over' });
   const call = session.calls.get(id);
   const isLate = call?.isLate === true && source === 'client' && call.kind === 'client';
-  const isSettled =
-    call?.state === 'settled' || (call === undefined && session.past.get(id) !== undefined);
   if (source === 'webhook') {
     const past = session.past.get(id);
-    const hook = call === undefined ? past?.hook : call.hook;
+    const { hook } = call ?? past ?? {};
     if (hook === undefined || hook !== input.secret) return { kind: 'not_pending' };
     const isCalled = call === undefined ? past?.told : call.isCalled;
-    if (isSettled) return { kind: isCalled === true ? 'already_completed' : 'expired' };
+    if (isSettled(session, id))
+      return { kind: isCalled === true ? 'already_completed' : 'expired' };
   }
   const lapsed = takeLate(session, input);
   if (lapsed !== undefined) return { kind: lapsed };
   const isPersons = source === 'approval' || source === 'client';
   if (isPersons && call?.isLate === true && call.kind === 'approval') return { kind: 'expired' };
-  if (!isLate && isSettled) {
+  if (!isLate && isSettled(session, id)) {
     // The attempt that settled the call gets the same reply again: its connection may have dropped.
     const isSame = writer !== undefined && session.writer(writer.name)?.token === writer.token;
     return isSame ? { kind: 'stored', sequence: log.sequence } : { kind: 'already_completed' };
@@ -188,7 +183,6 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
     return { kind: 'edited', sequence: log.sequence };
   }
 
-  const paused = conversation.existing.stream === 'paused';
   const isHook = call.state === 'suspended';
   if (source === 'expiry' && !isHook) call.isLate = true;
   if (source === 'webhook') call.isCalled = true;
@@ -200,24 +194,15 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   keep(session, call, input);
   noteAct(session, input.act, { outcome: 'stored' });
   if (source === 'client') delete call.isLate;
-  const resumed = goOn(session, { source, now, paused, isLate, isHook });
+  const resumed = isLate ? {} : goOn(session, source, now, isHook);
   const at = atAfter(session, runId, { lists: source !== 'tool' });
   return { kind: 'stored', sequence: log.sequence, at, ...resumed };
 }
 
 /** Lets the conversation continue after a call was settled. */
-function goOn(
-  session: Session,
-  {
-    source,
-    now,
-    paused,
-    isLate,
-    isHook,
-  }: { source: Source; now: number; paused: boolean; isLate: boolean; isHook: boolean },
-): Resumed {
-  if (isLate) return {};
+function goOn(session: Session, source: Source, now: number, isHook: boolean): Resumed {
   const { conversation } = session.tree;
+  const paused = conversation.existing.stream === 'paused';
   if (source === 'child' && (paused || isLastToAsk(session))) {
     // The sub-agent was lost while it waited for people.
     const resumed = resumeIfAnswered(session, now);
@@ -280,10 +265,7 @@ function unlessPassed(left: number | undefined): { kind: 'not_due'; dueInMs?: nu
  * Handles an answer to a timed-out call of an earlier step. The model already got the timeout as the result; a client's
  * late answer adds one hidden note.
  */
-function takeLate(
-  session: Session,
-  { toolCallId: id, source, late = '', act }: StoredAnswer,
-): 'late' | 'expired' | undefined {
+function takeLate(session: Session, { toolCallId: id, source, late = '', act }: StoredAnswer) {
   const past = session.past.get(id);
   if (past?.kind === undefined || past.row === undefined) return undefined;
   const row = session.rows.at(past.row);

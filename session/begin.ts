@@ -3,7 +3,7 @@ import { LIMITS } from '../protocol/limits.js';
 import { toPerson, type KnownPerson } from '../protocol/actor.js';
 import { type RunProgress, isTerminal } from '../protocol/run.js';
 import { claimFiles } from './files.js';
-import { finish } from './finish.js';
+import { endingOfStop, finish } from './finish.js';
 import type { CustomState, Message, Only, Stored, UserMessage } from './input.js';
 import { accept, acceptedHash } from './messages.js';
 import { abandon } from './pause.js';
@@ -11,8 +11,8 @@ import { popQueued, pushQueued, queuedBytes, type Queued } from './queue.js';
 import { newRecord } from './record.js';
 import { speakerOf } from './say.js';
 import { putState } from './state.js';
-import { endingOfStop, requestStop } from './stop.js';
-import { joinAskers, makeTurn, type NewTurn } from './turns.js';
+import { requestStop } from './stop.js';
+import { joinAskers, makeTurn } from './turns.js';
 import type { Session } from './tree.js';
 
 export interface Begin {
@@ -44,13 +44,11 @@ export interface Begin {
   now: number;
 }
 
-/** A begun run, as the caller of the change gets it. */
 export interface Begun {
   sessionId: string;
   runId: string;
   agent: string;
   turn: number;
-  /** UI message id of the turn's reply. */
   messageId: string;
   /** Sequence before the turn's first chunk. */
   startSequence: number;
@@ -63,10 +61,7 @@ export interface Begun {
 
 export type BeginReply =
   | { kind: 'begun'; run: Begun }
-  /**
-   * The messages are queued; their first entry comes after `sequence`. `begun` is a run that was
-   * started for earlier messages.
-   */
+  /** The messages are queued; their first entry comes after `sequence`. `begun`: a run was started for earlier ones. */
   | { kind: 'queued'; sequence: number; begun?: Begun }
   /** This run reads the messages in its next step; the reply begins after `sequence`. */
   | { kind: 'steered'; runId: string; sequence: number }
@@ -157,7 +152,20 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     const { sequence } = log;
     return policy === 'steer' ? { kind: 'steered', runId, sequence } : { kind: 'queued', sequence };
   }
-  const made: NewTurn = {
+  if (waiting > 0 && policy !== 'interrupt') {
+    pushQueued(session, speaker, entry);
+    const { sequence } = log;
+    answerQueued(session, input);
+    return { kind: 'queued', sequence, begun: newestRun(session, superseded) };
+  }
+  if (isNew) {
+    const { existing } = session;
+    Object.assign(existing, { agent, owner, tenant, created: now, born: input.nonce });
+    existing.sizes.isComplete = true;
+    claimFiles(session);
+  }
+  if (input.state !== undefined) putState(session, input.state);
+  makeTurn(session, {
     nonce: input.nonce,
     now,
     messages: fresh,
@@ -165,24 +173,7 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     mode: resumed === undefined ? 'new' : 'with_message',
     by: resumed?.by ?? strangerOf(by, owner),
     askers,
-  };
-  if (waiting > 0 && policy !== 'interrupt') {
-    pushQueued(session, speaker, entry);
-    const { sequence } = log;
-    const first = popQueued(session);
-    makeTurn(session, {
-      ...made,
-      messages: first.messages,
-      askers: first.askers,
-      by: strangerOf(first.by, owner),
-      waited: true,
-      mode: 'new',
-    });
-    return { kind: 'queued', sequence, begun: newestRun(session, superseded) };
-  }
-  if (isNew) create(session, input);
-  if (input.state !== undefined) putState(session, input.state);
-  makeTurn(session, made);
+  });
   if (isLater && input.startAt !== undefined) session.existing.run.waitsUntil = input.startAt;
   return { kind: 'begun', run: newestRun(session, superseded) };
 }
@@ -216,13 +207,6 @@ function freshOf(
 /** Returns the requester of a run, or '' if it is the session's owner. */
 function strangerOf(by: string | undefined, owner: string): string {
   return by === undefined || by === owner ? '' : by;
-}
-
-function create(session: Session, { agent, owner, tenant = '', nonce, now }: Stored<Begin>): void {
-  const { existing: record } = session;
-  Object.assign(record, { agent, owner, tenant, created: now, born: nonce });
-  record.sizes.isComplete = true;
-  claimFiles(session);
 }
 
 /** Drops the remains of a conversation whose record Redis has lost, since they may belong to another person. */
@@ -267,17 +251,18 @@ export function beginQueued(
   const { record } = session;
   if (record === undefined) return { kind: 'empty' };
   const { tenant, run } = record;
-  const begun = (): BeginQueuedReply => ({
-    kind: 'begun',
-    run: newestRun(session),
-    ...(tenant !== '' && { tenant }),
-  });
-  if (run.id.endsWith(`-${nonce}`)) return begun();
-  if (!isTerminal(run.status)) return { kind: 'busy' };
-  if (record.queue.length === 0) return { kind: 'empty' };
+  if (!run.id.endsWith(`-${nonce}`)) {
+    if (!isTerminal(run.status)) return { kind: 'busy' };
+    if (record.queue.length === 0) return { kind: 'empty' };
+    answerQueued(session, { nonce, now });
+    session.tree.tell({ kind: 'charge_changed' });
+  }
+  return { kind: 'begun', run: newestRun(session), ...(tenant !== '' && { tenant }) };
+}
+
+/** Makes a turn of the messages that have waited longest. */
+function answerQueued(session: Session, { nonce, now }: { nonce: string; now: number }): void {
   const { messages, askers, ...entry } = popQueued(session);
-  const by = strangerOf(entry.by, record.owner);
+  const by = strangerOf(entry.by, session.existing.owner);
   makeTurn(session, { nonce, now, messages, askers, waited: true, mode: 'new', by });
-  session.tree.tell({ kind: 'charge_changed' });
-  return begun();
 }

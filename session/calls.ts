@@ -51,16 +51,13 @@ export function openCalls(session: Session, calls: readonly StoredCall[]): void 
     }
     if (row !== undefined) settleRow(session, call, row);
     else if (isServers) setBusy(session, call, true);
-    if (!session.isConversation) noteOwner(session, id);
+    // A sub-agent's call is found by its id at the conversation.
+    const { index } = session.tree.conversation;
+    if (!session.isConversation && index.get(`o:${id}`)?.split(' ')[0] !== session.part)
+      index.set(`o:${id}`, session.part);
   }
   session.order = [...session.order, ...calls.map(({ id }) => id)];
   run.calls += calls.length;
-}
-
-/** Notes that a sub-agent made a call, so that it can be found by its id at the conversation. */
-function noteOwner(session: Session, id: string): void {
-  const { index } = session.tree.conversation;
-  if (index.get(`o:${id}`)?.split(' ')[0] !== session.part) index.set(`o:${id}`, session.part);
 }
 
 /** Answers are addressed to the conversation; the session that made the call may be a sub-agent's. */
@@ -68,6 +65,11 @@ export function ownerOf(session: Session, id: string): Session {
   if (session.calls.get(id) !== undefined || session.past.get(id) !== undefined) return session;
   const part = session.tree.conversation.index.get(`o:${id}`)?.split(' ')[0];
   return part === undefined ? session : session.tree.session(part);
+}
+
+export function isSettled({ calls, past }: Session, id: string): boolean {
+  const call = calls.get(id);
+  return call === undefined ? past.get(id) !== undefined : call.state === 'settled';
 }
 
 export interface StartCall {
@@ -84,13 +86,11 @@ export interface StartCall {
   hook?: string;
 }
 
-/** Permission to execute a call. */
 export interface Permission {
   /** `verify`: an execution was lost, so the tool must be asked about it first. */
   kind: 'execute' | 'verify';
   call: Json<CallSpec>;
   execution: number;
-  /** The decision that allows this execution. */
   decision?: Json<Decision>;
   /** The person who approved it, if verified. */
   approver?: Json<KnownPerson>;
@@ -120,13 +120,9 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
   const { writer: by, toolCallId: id, now, budget = LIMITS.attempts } = input;
   const { runId, name, token, agentType, step } = by;
   const call = session.calls.get(id);
-  if (call?.state === 'settled' || (call === undefined && session.past.get(id) !== undefined)) {
+  if (isSettled(session, id) || !isActive(session, runId)) {
     session.tree.tell({ kind: 'work_over' });
-    return { kind: 'settled' };
-  }
-  if (!isActive(session, runId)) {
-    session.tree.tell({ kind: 'work_over' });
-    return { kind: 'superseded' };
+    return { kind: isSettled(session, id) ? 'settled' : 'superseded' };
   }
   const { run } = session.existing;
   if (run.stop !== undefined) return { kind: 'stopped' };
@@ -165,7 +161,7 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
   if (isUnsure) call.isUnsure = true;
   else delete call.isUnsure;
   if (isNew) {
-    own(session, name, token, session.writer(name));
+    own(session, name, token);
     call.state = 'started';
     call.n += 1;
     if (input.hook !== undefined) call.hook ??= input.hook;
@@ -196,7 +192,6 @@ export interface SuspendCall {
   writer: Writer;
   toolCallId: string;
   now: number;
-  /** Changes of the agent's own state. */
   changes?: StateChanges;
 }
 
@@ -228,12 +223,8 @@ export interface ExtendDeadline {
   /** The run that asked. */
   runId: string;
   toolCallId: string;
-  /** Extension, ms. */
   byMs: number;
-  /**
-   * The deadline that the requester has seen, ms since the epoch. Prevents a repeated request from
-   * adding the time twice.
-   */
+  /** The deadline that the requester has seen: a repeated request does not add the time twice. */
   deadline: number;
   now: number;
   act?: Act;
@@ -301,9 +292,7 @@ export function leaseCall(
 ): LeaseCallReply {
   const session = ownerOf(requested, id);
   const call = session.calls.get(id);
-  if (call?.state === 'settled' || (call === undefined && session.past.get(id) !== undefined)) {
-    return { kind: 'already_completed' };
-  }
+  if (isSettled(session, id)) return { kind: 'already_completed' };
   if (call === undefined) return { kind: 'not_pending' };
   if (!isActive(session, runId)) return { kind: 'stale_run' };
   if (call.kind !== 'client') return { kind: 'kind_mismatch' };

@@ -16,10 +16,7 @@ export interface BeginChild {
 }
 
 export interface BeginChildReply {
-  /**
-   * `limit`: too many sub-agents; the session exists, and its run has failed. `refused`: no such
-   * call, or it belongs to another sub-agent.
-   */
+  /** `limit`: too many sub-agents; the run has failed. `refused`: no such call, or it belongs to another sub-agent. */
   kind: 'begun' | 'limit' | 'superseded' | 'refused';
 }
 
@@ -73,12 +70,7 @@ export function beginChild(
       sequence,
       paused: sequence,
     },
-    parent: {
-      part: parent,
-      runId: parentRunId,
-      toolCallId,
-      ...(isOverLimit && { isOverLimit }),
-    },
+    parent: { part: parent, runId: parentRunId, toolCallId, ...(isOverLimit && { isOverLimit }) },
   };
   const brief = above.content.get(ofCall('brief', toolCallId)) ?? '{}';
   child.rows.push(brief);

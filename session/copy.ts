@@ -17,7 +17,6 @@ export interface Branch {
   tenant?: string;
   /** Distinguishes this session from another one with the same id. */
   nonce: string;
-  /** The requester, for the record. */
   by?: string;
   /** The people who ask, for each turn, as in the record. Default: the owner. */
   askers?: readonly (readonly KnownPerson[])[];
@@ -29,7 +28,6 @@ export interface Branch {
   turn: { turn: number; row: number; messageId: string; step: number; hasReplied: boolean };
   /** True if that turn can be resumed after its last step. Default: it is complete. */
   isOpen?: boolean | undefined;
-  /** Number of visible messages. */
   visibleMessages: number;
   state?: CustomState;
   now: number;
@@ -38,10 +36,7 @@ export interface Branch {
 
 export type BranchReply = { kind: 'branched' } | { kind: 'exists' };
 
-/**
- * Creates a session from rows of another one. The session is idle; its run number 0 is completed, or interrupted if the
- * turn can be continued.
- */
+/** Creates an idle session from rows of another one. Its run 0 is completed, or interrupted if its turn is open. */
 export function branch(
   session: Session,
   input: Stored<Omit<Branch, 'messages'>> & Pick<Branch, 'messages'>,

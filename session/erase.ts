@@ -1,17 +1,10 @@
-import { type Place } from './fields.js';
 import { control } from './say.js';
 import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
 
-const PLACES: (Place | 'rows')[] = [
-  'record',
-  'writers',
-  'index',
-  'content',
-  'runs',
-  'children',
-  'rows',
-];
+const OWN = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'] as const;
+/** Places that only the conversation has. */
+const SHARED = ['log', 'pages', 'results', 'files', 'fileBytes'] as const;
 
 export interface Erase {
   /** The `stream_end` message for attached readers, as JSON. */
@@ -21,10 +14,7 @@ export interface Erase {
 }
 
 interface Noted {
-  /**
-   * Remaining work outside the record, as JSON. It was computed for this run, this number of sub-agents and these
-   * changes of the files.
-   */
+  /** Remaining work outside the record, as JSON, for this run and these numbers of sub-agents and file changes. */
   rest: string;
   runId: string;
   children: number;
@@ -51,19 +41,15 @@ export function erase(
     }
     const bytes = sizes.stored + tree.log.bytes + Number(session.files.get('bytes') ?? 0);
     const size = JSON.stringify({ rows: session.rows.count, entries: tree.log.count, bytes });
-    tree.write('note', 'erasures', `${noted.rest.slice(0, -1)},${size.slice(1)}`);
+    tree.write('push', 'erasures', '', `${noted.rest.slice(0, -1)},${size.slice(1)}`);
     noteAct(session, noted.act, { outcome: 'erased', tenant, runId: run.id });
   }
   control(session, message);
   if (run.id !== '') tree.write('stop', run.id);
   for (const part of ['', ...session.children.all().keys()]) {
-    for (const place of PLACES) tree.write('drop', place, part);
+    for (const place of OWN) tree.write('drop', place, part);
   }
-  tree.write('drop', 'log', '');
-  tree.write('drop', 'pages', '');
-  tree.write('drop', 'results', '');
-  tree.write('drop', 'files', '');
-  tree.write('drop', 'fileBytes', '');
+  for (const place of SHARED) tree.write('drop', place, '');
   tree.isErased = true;
   return { kind: 'erased' };
 }

@@ -11,7 +11,6 @@ export interface RunPart {
   runId: string;
   agent: string;
   turn: number;
-  /** The conversation's own run. */
   rootRunId: string;
   /** Number of the leg, from 1 in each run of the conversation. */
   number: number;
@@ -27,19 +26,14 @@ export interface RunPart {
 /** The end of a wait. `lost`: its run's workflow is gone. */
 export type WaitEnd = 'answered' | 'expired' | 'stopped' | 'abandoned' | 'lost';
 
-/** Facts about an answer. */
 export interface AnswerFacts {
   decision: 'approved' | 'denied' | 'result' | 'error';
   isEdited: boolean;
   isAutomatic: boolean;
-  /** The channel of the answer. */
   via?: string | undefined;
 }
 
-/**
- * An event that a change reports to its listener once it is stored. Facts that must not get lost are stored with the
- * change instead.
- */
+/** An event that a change reports once it is stored. Facts that must not get lost are stored with the change. */
 export type Event =
   | { kind: 'run_ended'; agent: string; status: TerminalStatus; code?: string | undefined }
   /** A run has ended while it was at work. */

@@ -1,6 +1,8 @@
-/** The kinds of places that hold a session's data: a field holds a text, rows are a list. */
+/** The places that hold a session's data by name. */
 export type Place =
-  'record' | 'writers' | 'index' | 'content' | 'runs' | 'children' | 'files' | 'results';
+  | ('record' | 'writers' | 'index' | 'content' | 'runs' | 'children' | 'results')
+  | ('files' | 'fileBytes' | 'elsewhere');
+type List = 'rows' | 'outbox' | 'erasures';
 
 /** One read of a conversation. All reads of a load see the same version. */
 export type Read =
@@ -26,28 +28,20 @@ export type Want =
 export type Write =
   | readonly ['set', Place, part: string, ...pairs: string[]]
   | readonly ['unset', Place, part: string, ...names: string[]]
-  | readonly ['drop', Place | 'rows' | 'log' | 'pages' | 'fileBytes', part: string]
-  | readonly ['push', part: string, ...rows: string[]]
+  | readonly ['drop', Place | List | 'log' | 'pages', part: string]
+  | readonly ['push', List, part: string, ...texts: string[]]
   | readonly ['trim', part: string, rows: number]
   | readonly ['add', sequence: number, writer: string, message: string]
   | readonly ['remove', ...sequences: number[]]
   | readonly ['trimLog', before: number]
   | readonly ['page', from: number, upTo: number, entries: string]
   | readonly ['stop', runId: string]
-  | readonly ['note', 'outbox' | 'erasures', text: string]
-  | readonly ['expire', part: string, ms: number]
-  | readonly ['expireLog', ms: number | undefined]
-  | readonly ['persist', part: string]
-  | readonly ['elsewhere', fileId: string, at?: number]
-  | readonly ['fileBytes', expiresMs: number | undefined]
-  | readonly ['keepFiles'];
+  /** Without a time, they no longer expire. */
+  | readonly ['expire', 'session' | 'log' | 'files', part: string, ms?: number];
 
 export type Entry = readonly [sequence: number, writer: string, message: string];
 
-/**
- * Retention of ended streams and sessions, ms, and the number of log entries above which old turns are trimmed. 0 means
- * no limit.
- */
+/** Retention of ended streams and sessions, ms, and the log entries above which old turns are trimmed. 0: no limit. */
 export interface Keep {
   streamMs: number;
   sessionMs: number;
@@ -233,7 +227,7 @@ export class Rows {
   writes(): Write[] {
     return [
       ...(this.kept === undefined ? [] : [['trim', this.part, this.kept] as const]),
-      ...(this.added.length > 0 ? [['push', this.part, ...this.added] as const] : []),
+      ...(this.added.length > 0 ? [['push', 'rows', this.part, ...this.added] as const] : []),
     ];
   }
 }
@@ -299,15 +293,13 @@ export class Log {
     const sequences = entries.map(([sequence]) => sequence);
     for (const sequence of sequences) this.removed.add(sequence);
     this.others.push(['remove', ...sequences], ['drop', 'pages', '']);
-    const bytes = entries.reduce((sum, [, , message]) => sum + byteLength(message), 0);
-    this.bytes -= bytes;
+    for (const [, , message] of entries) this.bytes -= byteLength(message);
   }
 
   trim(before: number): void {
     this.others.push(['trimLog', before]);
   }
 
-  /** Drops all stored entries. */
   drop(): void {
     this.isDropped = true;
   }

@@ -45,8 +45,7 @@ export function addFile(
   if (holder !== undefined && holder !== whose) {
     if (!isThere) return { kind: 'not_found' };
     // Added by another user before the session was created.
-    files.drop();
-    tree.write('drop', 'fileBytes', '');
+    dropAll(session);
   }
   if (files.get(`file:${id}`) !== undefined) return { kind: 'added' };
   const count = Number(files.get('count') ?? 0) + 1;
@@ -59,9 +58,10 @@ export function addFile(
   files.set(`file:${id}`, file);
   files.set(`size:${id}`, String(bytes));
   noteChange(session);
-  if (isElsewhere === true) tree.write('elsewhere', id, tree.now);
+  if (isElsewhere === true) tree.write('set', 'elsewhere', '', id, String(tree.now));
   // Later writes keep the expiry that the key has by then.
-  tree.write('fileBytes', isThere ? undefined : unclaimedMs);
+  tree.write('set', 'fileBytes', '', '', '');
+  if (!isThere) tree.write('expire', 'files', '', unclaimedMs);
   return { kind: 'added' };
 }
 
@@ -69,10 +69,7 @@ function noteChange({ files }: Session): void {
   files.set('changes', String(Number(files.get('changes') ?? 0) + 1));
 }
 
-/**
- * Removes the note of a file whose bytes were removed before. The last file of a conversation that
- * was never begun takes the owner's name with it.
- */
+/** Removes the note of a file without bytes. The last one of a conversation never begun takes the owner's name. */
 export function removeFile(
   session: Session,
   { id }: { id: string },
@@ -81,14 +78,11 @@ export function removeFile(
   const size = files.get(`size:${id}`);
   if (size === undefined) return { kind: 'not_found' };
   files.unset(`file:${id}`, `size:${id}`);
-  session.tree.write('elsewhere', id);
+  session.tree.write('unset', 'elsewhere', '', id);
   files.set('count', String(Number(files.get('count') ?? 0) - 1));
   files.set('bytes', String(Number(files.get('bytes') ?? 0) - Number(size)));
   noteChange(session);
-  if (files.get('count') === '0' && session.record?.agent === undefined) {
-    files.drop();
-    session.tree.write('drop', 'fileBytes', '');
-  }
+  if (files.get('count') === '0' && session.record?.agent === undefined) dropAll(session);
   return { kind: 'removed' };
 }
 
@@ -97,10 +91,11 @@ export function claimFiles(session: Session): void {
   const { files, tree, existing } = session;
   const whose = files.get('whose');
   if (whose === undefined) return;
-  if (whose === ownerName(existing.owner, existing.tenant)) {
-    tree.write('keepFiles');
-    return;
-  }
+  if (whose === ownerName(existing.owner, existing.tenant)) tree.write('expire', 'files', '');
+  else dropAll(session);
+}
+
+function dropAll({ files, tree }: Session): void {
   files.drop();
   tree.write('drop', 'fileBytes', '');
 }

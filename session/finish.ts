@@ -1,5 +1,10 @@
 import { LIMITS } from '../protocol/limits.js';
-import { isTerminal, type RunError, type TerminalStatus } from '../protocol/run.js';
+import {
+  isTerminal,
+  type RunError,
+  type StopRequest,
+  type TerminalStatus,
+} from '../protocol/run.js';
 import type { Row } from '../protocol/rows.js';
 import type { Stored } from './input.js';
 import { addResults, closeCalls, partOf, type SettlingCode } from './settling.js';
@@ -12,7 +17,6 @@ import type { Session } from './tree.js';
 export interface Ending {
   status: TerminalStatus;
   error?: RunError;
-  /** Reason given with a stop. */
   reason?: string | undefined;
   /** Code with which open calls are settled. */
   code: SettlingCode;
@@ -113,7 +117,6 @@ function outputOf(session: Session): Record<string, string | undefined> | undefi
     : { output: text };
 }
 
-/** Ends sub-agents, the deepest first. */
 function endSubAgents(session: Session, speaker: Speaker, ending: Ending): void {
   const status = ending.status === 'completed' ? 'interrupted' : ending.status;
   for (const { session: child } of sessionsBelow(session).slice(1).reverse()) {
@@ -124,11 +127,7 @@ function endSubAgents(session: Session, speaker: Speaker, ending: Ending): void 
 }
 
 /** Tells viewers why the stream ends. @returns the text of a failure */
-function sayEnd(
-  session: Session,
-  speaker: Speaker,
-  { status, error, reason }: Ending,
-): string | undefined {
+function sayEnd(session: Session, speaker: Speaker, { status, error, reason }: Ending) {
   const { run, checkpoint } = session.existing;
   if (status === 'completed') return undefined;
   if (status === 'interrupted') {
@@ -215,10 +214,7 @@ export function summaryOf(
   });
 }
 
-/**
- * Notes the end of the last committed step's entries. The results of its calls follow the commit, so the end is known
- * only when something else begins.
- */
+/** Notes where the last committed step ends. Its results follow the commit, so only what begins next shows the end. */
 export function noteEndOfStep(session: Session): void {
   const { checkpoint } = session.existing;
   if (checkpoint === undefined || checkpoint.isOver === true) return;
@@ -232,15 +228,14 @@ export function armExpiry(session: Session): void {
   const { streamMs, sessionMs } = tree.keep;
   const rest = record.agent === undefined ? streamMs : sessionMs;
   // The log never outlives the record, which holds its sequence.
-  tree.write('expireLog', rest > 0 ? Math.min(rest, streamMs) : streamMs);
+  tree.write('expire', 'log', '', rest > 0 ? Math.min(rest, streamMs) : streamMs);
   if (rest === 0) return;
   record.expires = tree.now + rest;
-  tree.write('expire', '', rest);
+  tree.write('expire', 'session', '', rest);
 }
 
-/** Returns the code of calls that were open when a run failed: a store that came back older may lack that they began. */
-function codeOf(error: RunError | undefined): SettlingCode {
-  return error?.code === 'state_lost' ? 'tool_outcome_unknown' : 'run_failed';
+export function endingOfStop({ mode, reason }: StopRequest): Ending {
+  return { status: mode === 'abort' ? 'aborted' : 'interrupted', reason, code: 'run_stopped' };
 }
 
 export interface End {
@@ -282,22 +277,19 @@ export function end(
     session.tree.tell({ kind: 'charge_changed' });
     return ended(run.status);
   }
-  let { status } = input;
-  let reason: string | undefined;
-  if (run.stop !== undefined && status !== 'failed') {
-    status = run.stop.mode === 'abort' ? 'aborted' : 'interrupted';
-    reason = run.stop.reason;
-  }
+  const { status, error } = input;
+  let ending: Ending = { status, code: 'run_stopped' };
+  if (status === 'failed') {
+    // A store that came back older may lack that calls began.
+    ending = {
+      status,
+      error,
+      code: error?.code === 'state_lost' ? 'tool_outcome_unknown' : 'run_failed',
+    };
+  } else if (run.stop !== undefined) ending = endingOfStop(run.stop);
   const { log } = session.tree;
   log.sequence = Math.max(log.sequence, floor);
   if (row !== undefined) pushReply(session, row);
-  const hasFailed = status === 'failed';
-  const speaker = { ...speakerOf(session, now, step), agentType };
-  finish(session, speaker, {
-    status,
-    reason,
-    ...(hasFailed && input.error !== undefined && { error: input.error }),
-    code: hasFailed ? codeOf(input.error) : 'run_stopped',
-  });
-  return ended(status);
+  finish(session, { ...speakerOf(session, now, step), agentType }, ending);
+  return ended(ending.status);
 }

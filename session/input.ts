@@ -44,10 +44,7 @@ export type { RunUsage } from '../protocol/run.js';
 
 export type CustomState = Record<string, unknown>;
 
-/**
- * Limit on the lost attempts of a writer. An attempt is lost if it ends without handing over: its process died or
- * exceeded its time limit.
- */
+/** Limit on lost attempts: those whose process died or exceeded its time limit, so that they did not hand over. */
 export interface AttemptBudget {
   most: number;
   /** Only attempts lost within this time count, ms. */
@@ -66,10 +63,7 @@ export type AuditAction =
 /** Small facts about an act; never content of people, models or tools. */
 export type AuditDetail = Readonly<Record<string, string | number | boolean>>;
 
-/**
- * An act as its change appends it to the conversation's outbox. The change adds the outcome, and
- * the tenant and run where only the record knows them.
- */
+/** An act in the conversation's outbox. The change adds the outcome, and tenant and run if only the record knows. */
 export interface Act extends Omit<Actor, 'actId'> {
   /** Unique; the chain keeps one entry of each id. */
   id: string;
@@ -84,7 +78,6 @@ export interface Act extends Omit<Actor, 'actId'> {
   toolName?: string | undefined;
   /** SHA-256 of the input that was approved, or of the result that was given, as JSON. */
   inputHash?: string | undefined;
-  /** SHA-256 of the reason. */
   reasonHash?: string | undefined;
   detail?: AuditDetail | undefined;
   outcome?: string | undefined;
@@ -92,7 +85,6 @@ export interface Act extends Omit<Actor, 'actId'> {
 
 /** Description of a waiting call for people, as its tool was declared when the call was made. */
 export interface CallDescription {
-  /** Name of the agent that asks. */
   agent: string;
   title?: string;
   description?: string;
@@ -123,7 +115,6 @@ export interface NewCall {
   timeoutMs?: number;
   /** Time limit for a person or client, ms after the pause. */
   deadlineMs?: number;
-  /** Action if no answer comes in time. */
   onExpiry?: OnExpiry;
   /** An automatic decision; the call is then executed like a server tool's. */
   decision?: Decision;
@@ -161,7 +152,6 @@ export interface StoredCall {
   spec: string;
   row?: string;
   idempotent?: boolean;
-  /** The automatic decision. */
   automatic?: string;
   deadlineMs?: number;
   /** Its tool demands an approver. */

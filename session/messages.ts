@@ -32,15 +32,15 @@ export function storeMessages(
 
 /** Counts stored texts. Those of sub-agents count with the log, since they expire with it. */
 export function countStored(session: Session, ...texts: readonly string[]): void {
-  count(session, texts, 1);
+  countBytes(session, sizeOf(texts));
 }
 
 export function countDropped(session: Session, ...texts: readonly string[]): void {
-  count(session, texts, -1);
+  countBytes(session, -sizeOf(texts));
 }
 
-function count(session: Session, texts: readonly string[], sign: 1 | -1): void {
-  countBytes(session, sign * texts.reduce((sum, text) => sum + byteLength(text), 0));
+function sizeOf(texts: readonly string[]): number {
+  return texts.reduce((sum, text) => sum + byteLength(text), 0);
 }
 
 export function countBytes(session: Session, bytes: number): void {

@@ -1,6 +1,5 @@
 import {
   type At,
-  type CallRef,
   type Next,
   type OpenCalls,
   type StepOutcome,
@@ -54,16 +53,12 @@ export function nextOf(session: Session, runId: string, wants: NextWants = {}): 
   if (untilStartMs > 0) return { do: 'open', step, dueInMs: untilStartMs };
   if (run.calls > 0) {
     if (wants.lists !== true && run.busyCalls > 0) return { do: 'open', step, isPartial: true };
-    const calls = session.openCalls();
-    if (calls.some(({ state }) => state !== 'settled')) {
+    const open = session.openCalls().filter(({ state }) => state !== 'settled');
+    if (open.length > 0) {
+      const ids = open.map(({ id }) => id);
       const refs = wants.calls === true ? asked?.calls : undefined;
-      return {
-        do: 'open',
-        step,
-        ...listsOf(calls),
-        ...dueOf(session, calls),
-        ...refsOf(calls, refs),
-      };
+      const calls = refs && { calls: refs.filter(({ toolCallId }) => ids.includes(toolCallId)) };
+      return { do: 'open', step, ...listsOf(open), ...dueOf(session, open), ...calls };
     }
   }
   // A sub-agent continues together with the others.
@@ -98,7 +93,6 @@ function listOf({
   child,
   isBusy,
 }: Call): 'machine' | 'children' | 'people' | 'asleep' | undefined {
-  if (state === 'settled') return undefined;
   if (child !== undefined) return 'children';
   if (state === 'waiting') return 'people';
   if (state === 'suspended') return 'asleep';
@@ -119,13 +113,4 @@ function dueOf({ existing, tree: { now } }: Session, calls: readonly Call[]): { 
     waitMs === undefined ? [] : Math.max(waitMs, Math.min(now - since, UNASKED_LIMIT_MS)),
   );
   return waits.length > 0 ? { dueInMs: Math.min(...waits) } : {};
-}
-
-function refsOf(
-  calls: readonly Call[],
-  refs: readonly CallRef[] | undefined,
-): Pick<OpenCalls, 'calls'> {
-  if (refs === undefined) return {};
-  const open = new Set(calls.filter(({ state }) => state !== 'settled').map(({ id }) => id));
-  return { calls: refs.filter(({ toolCallId }) => open.has(toolCallId)) };
 }

@@ -133,7 +133,6 @@ export interface RemoveQueued {
 
 export interface RemoveQueuedReply {
   kind: 'removed';
-  /** Number of removed entries. */
   count: number;
 }
 

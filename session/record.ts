@@ -49,14 +49,12 @@ export interface SessionRecord {
   notices: string[];
   /** The newest snapshot or history that a client read while its turn was active. */
   snapshot?: { turn: number; at: number };
-  /** Status of the conversation's stream. */
   stream: StreamStatus | undefined;
   streamError?: string;
   sizes: Sizes;
   /** Usage of all ended runs, and their number. */
   spent: Usage;
   runs: number;
-  /** Time at which the keys expire. */
   expires?: number;
   /** For a sub-agent's session: the call that it carries out, and the conversation's run. */
   parent?: { part: string; runId: string; toolCallId: string; isOverLimit?: true };
@@ -67,13 +65,11 @@ export interface SessionRecord {
 /** A user input and everything that answers it. */
 export interface Turn {
   n: number;
-  /** Index of its first row. */
   row: number;
   /** Sequence before its first entry. */
   sequence: number;
   /** Control messages before it; unknown after a rewind. */
   controls?: number;
-  /** UI message id of the reply. */
   messageId: string;
   hasReplied: boolean;
   /** The people who ask, each once. The author of the messages comes first and alone has roles. */
@@ -92,7 +88,6 @@ export interface Accepted {
   turn?: number;
 }
 
-/** The checkpoint of a committed step. */
 export interface Checkpoint {
   id: string;
   runId: string;
@@ -101,11 +96,9 @@ export interface Checkpoint {
   messageCount: number;
   streamSequence: number;
   timestamp: number;
-  /** Version of the custom state at the commit. */
   stateVersion: number;
 }
 
-/** The newest run. */
 export interface Run {
   id: string;
   n: number;
@@ -144,7 +137,6 @@ export interface Run {
   deadline?: number;
   /** Time of the retry while it waits for its provider, or its start time. */
   waitsUntil?: number;
-  /** Number of sub-agents that it has started. */
   children: number;
   /** Sequence before the entries of an unfinished step. */
   openSequence?: number;
@@ -156,7 +148,6 @@ export interface InterruptRecord {
   mode: StopMode;
   reason?: string;
   by?: string;
-  /** ms since the epoch. */
   at: number;
   checkpointId: string | null;
 }
@@ -291,14 +282,11 @@ export interface Writer {
   first: number;
   /** An earlier owner left entries (`wrote`), or they were withdrawn in part. */
   left?: 'wrote' | 'withdrawn';
-  /** Attempts that count as lost. */
   lost?: { token: number; at: number }[];
   forgiven?: number;
-  /** The attempt that has handed over. */
   handedOver?: number;
   /** For a writer without a run: identifies repeated requests. */
   nonce?: string;
-  /** Number of the provider's failures in this step. */
   failures?: number;
   failingSince?: number;
   waits?: number;

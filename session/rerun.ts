@@ -28,7 +28,6 @@ export interface ResumeRun {
 
 export type ResumeReply =
   | { kind: 'resumed'; run: Begun }
-  /** A run is active or waits. */
   | { kind: 'active'; runId: string }
   /** Another run is the newest. */
   | { kind: 'stale_run'; runId: string }
@@ -73,7 +72,8 @@ export function resumeRun(
     mode,
   });
   turn.askers = joinAskers(turn.askers, toAsker({ asker, by }));
-  noteRunOf(session, turn.n, id);
+  const place = session.turns.get(turn.n);
+  if (place !== undefined) session.turns.set(turn.n, { ...place, askers: turn.askers, run: id });
   startRun(session, { id, n, mode, by, sequence, step }, now);
   noteAct(session, act, { outcome: 'begun', tenant: record.tenant, runId: id });
   return { kind: 'resumed', run: newestRun(session) };
@@ -82,10 +82,7 @@ export function resumeRun(
 /** Newest rows in which the last reply is looked up first; most steps have fewer results. */
 const NEWEST_ROWS = 10;
 
-/**
- * Returns the last step with a reply. A reply that was rebuilt from the log after its writer died is in the transcript
- * without a commit.
- */
+/** Returns the last step with a reply. One that was rebuilt after its writer died is there without a commit. */
 function lastStep(session: Session): number {
   const { run, turn } = session.existing;
   let to = session.rows.count;
@@ -97,12 +94,6 @@ function lastStep(session: Session): number {
     to = heads.length === 0 ? turn.row : from;
   }
   return run.committed;
-}
-
-function noteRunOf(session: Session, turn: number, run: string): void {
-  const place = session.turns.get(turn);
-  const { askers } = session.existing.turn;
-  if (place !== undefined) session.turns.set(turn, { ...place, askers, run });
 }
 
 /** Resets the count of control messages if the log has expired. */
@@ -237,11 +228,7 @@ function restoreState(session: Session, target: Target): void {
     countBytes(session, byteLength(text));
   }
   const last = checkpointAt(session, target.checkpoints - 1)?.stateVersion ?? 0;
-  const unused = state.kept.filter(([version]) => version > last && version !== state.version);
-  dropStates(
-    session,
-    unused.map(([version]) => version),
-  );
+  dropStates(session, (version) => version > last && version !== state.version);
   const upTo = target.stateVersion === undefined ? target.turn.n - 1 : target.turn.n;
   state.turns = state.turns.filter(([n]) => n <= upTo);
   if (state.staged.length === 0) return;
@@ -255,10 +242,7 @@ function restoreState(session: Session, target: Target): void {
   session.content.unset(...gone.map(({ step, call }) => `s:${step}/${call}`));
 }
 
-/**
- * Of many dropped rows only this many, the newest, are forgotten by id. Others are recognised as dropped because their
- * rows are gone.
- */
+/** Of many dropped rows only the newest are forgotten by id. Others are recognised as dropped: their rows are gone. */
 const FORGOTTEN_AT_ONCE = 300;
 
 /** Drops all rows after the first ones, with what is stored under their ids. */

@@ -5,7 +5,6 @@ import { say, speakerOf } from './say.js';
 import { setBusy } from './settling.js';
 import type { Session } from './tree.js';
 
-/** A run that may continue because its calls were answered. */
 export interface Wake {
   sessionId: string;
   runId: string;
@@ -18,10 +17,7 @@ export interface Resumed {
   others?: Wake[];
 }
 
-/**
- * Makes the stream active again.
- * @returns true if it was paused; it is not while sibling agents run
- */
+/** Makes the stream active again. @returns true if it was paused; it is not while sibling agents run */
 function makeActive(session: Session, now: number): boolean {
   const { conversation } = session.tree;
   const { existing: record } = conversation;
@@ -51,6 +47,11 @@ function beginLeg(session: Session, now: number): void {
   };
 }
 
+function goOn(session: Session, isNewLeg: boolean, now: number): void {
+  if (isNewLeg && !session.isConversation) beginLeg(session, now);
+  session.existing.run.status = 'running';
+}
+
 /**
  * Lets the conversation continue after people's last answer: each session carries out its approved calls. Webhooks do
  * not count: a sub-agent that waited only for its webhook continues at once, and open questions stay open.
@@ -69,8 +70,7 @@ export function resumeIfAnswered(answered: Session, now: number, isAlone = false
   for (const { session, calls } of found) {
     if (asleep.has(session.part)) continue;
     const { approved, isTold } = openAgain(session, calls, asleep);
-    if (isNewLeg && !session.isConversation) beginLeg(session, now);
-    session.existing.run.status = 'running';
+    goOn(session, isNewLeg, now);
     if (session === answered) {
       resumed.resume = release(session, approved);
     } else if (isTold) {
@@ -82,10 +82,7 @@ export function resumeIfAnswered(answered: Session, now: number, isAlone = false
   return resumed;
 }
 
-/**
- * Returns true if an ended sub-agent was the last one that asked people, so the answers given elsewhere in the
- * conversation wait for no others.
- */
+/** Returns true if an ended sub-agent was the last that asked people: answers given elsewhere wait for no others. */
 export function isLastToAsk({ tree }: Session): boolean {
   const found = sessionsBelow(tree.conversation);
   if (asksPeople(found)) return false;
@@ -101,10 +98,7 @@ function asksPeople(found: readonly Found[]): boolean {
   return found.some(({ calls }) => calls.some(({ state }) => state === 'waiting'));
 }
 
-/**
- * Finds the sessions that cannot progress although people have answered: their tools, or those of sub-agents below
- * them, wait for webhooks.
- */
+/** Finds the sessions that people's answers do not let continue: they, or sub-agents below them, wait for webhooks. */
 function findAsleep(found: readonly Found[]): Set<string> {
   const asleep = new Set<string>();
   // Sub-agents come after the session that called them.
@@ -125,11 +119,7 @@ function isInProgress({ state, child }: Call, asleep: ReadonlySet<string>): bool
 }
 
 /** Returns the calls that a session may now carry out. `isTold`: one was answered since its run was last woken. */
-function openAgain(
-  session: Session,
-  calls: readonly Call[],
-  asleep: ReadonlySet<string>,
-): { approved: Call[]; isTold: boolean } {
+function openAgain(session: Session, calls: readonly Call[], asleep: ReadonlySet<string>) {
   let isTold = false;
   for (const call of calls) {
     if (isInProgress(call, asleep)) setBusy(session, call, true);
@@ -161,23 +151,15 @@ function release(session: Session, approved: readonly Call[]): Resumption {
 /** Lets a session whose calls are all settled continue although others of the conversation still wait. */
 export function continueAlone(session: Session, now: number): boolean {
   if (session.openCalls().some(({ state }) => state !== 'settled')) return false;
-  continueWithAncestors(session, now);
-  return true;
-}
-
-/** Makes the sessions above a continuing one busy again, since they no longer wait for people alone. */
-function continueWithAncestors(session: Session, now: number): void {
   const isNewLeg = makeActive(session, now);
-  if (isNewLeg && !session.isConversation) beginLeg(session, now);
-  session.existing.run.status = 'running';
-  for (let below = session; !below.isConversation;) {
-    const { parent } = below.existing;
-    const above = session.tree.session(parent?.part ?? '');
-    if (isNewLeg && !above.isConversation) beginLeg(above, now);
-    const call = above.calls.get(parent?.toolCallId ?? '');
+  goOn(session, isNewLeg, now);
+  // The sessions above no longer wait for people alone.
+  for (let { parent } = session.existing; parent !== undefined;) {
+    const above = session.tree.session(parent.part);
+    goOn(above, isNewLeg, now);
+    const call = above.calls.get(parent.toolCallId);
     if (call !== undefined) setBusy(above, call, true);
-    above.existing.run.status = 'running';
-    if (parent === undefined) return;
-    below = above;
+    ({ parent } = above.existing);
   }
+  return true;
 }

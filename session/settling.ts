@@ -51,17 +51,14 @@ export function settleRow(session: Session, call: Call, row: string): void {
     const child = session.tree.session(call.child.part);
     run.usage = sumOf(run.usage, child.record?.run.usage);
     // The row of the call holds the sub-agent's result.
-    session.tree.write('expire', child.part, session.tree.keep.streamMs);
+    session.tree.write('expire', 'session', child.part, session.tree.keep.streamMs);
   }
   session.content.set(ofCall('row', call.id), row);
   call.state = 'settled';
   setBusy(session, call, false);
 }
 
-/**
- * Marks a call as able, or not able, to progress without a person.
- * @returns false if nothing changed
- */
+/** Marks a call as able, or not able, to progress without a person. @returns false if nothing changed */
 export function setBusy(session: Session, call: Call, isBusy: boolean): boolean {
   if ((call.isBusy === true) === isBusy) return false;
   session.existing.run.busyCalls += isBusy ? 1 : -1;
@@ -188,22 +185,14 @@ export function addResults(session: Session): void {
       conversation.rows.push(shown);
       countStored(conversation, shown);
     }
-    forgetCall(session, call);
+    session.calls.unset(id);
+    session.content.unset(...CONTENT.map((what) => ofCall(what, id)));
   }
   session.order = [];
   session.existing.run.calls = 0;
 }
 
-function forgetCall(session: Session, { id }: Call): void {
-  session.calls.unset(id);
-  session.content.unset(...CONTENT.map((what) => ofCall(what, id)));
-}
-
-function eventsOf(
-  session: Session,
-  id: string,
-  kind: 'c' | 'p',
-): { sequence: number; json: string }[] {
+function eventsOf(session: Session, id: string, kind: 'c' | 'p') {
   return session.notes(`t:${id}`).flatMap((note) => {
     if (!note.startsWith(kind)) return [];
     const sequence = Number(note.slice(1));

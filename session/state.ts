@@ -5,15 +5,12 @@ import { type Session } from './tree.js';
 /** Number of turns whose states are kept; a session cannot be rewound further. */
 const TURNS_KEPT = 20;
 
-/**
- * Replaces the agent's own state. A version that a checkpoint refers to is kept.
- * @param state as JSON
- */
+/** Replaces the agent's own state. A version that a checkpoint refers to is kept. @param state as JSON */
 export function putState(session: Session, state: string): number {
   const { existing: record } = session;
   const { version } = record.state;
   if (version > 0 && version !== (record.checkpoint?.stateVersion ?? 0))
-    dropStates(session, [version]);
+    dropStates(session, (old) => old === version);
   const next = version + 1;
   session.content.set(`v:${String(next)}`, state);
   countStored(session, state);
@@ -22,14 +19,13 @@ export function putState(session: Session, state: string): number {
   return next;
 }
 
-export function dropStates(session: Session, versions: readonly number[]): void {
+export function dropStates(session: Session, isUnused: (version: number) => boolean): void {
   const { state } = session.existing;
-  for (const [version, bytes] of state.kept) {
-    if (!versions.includes(version)) continue;
+  for (const [version, bytes] of state.kept.filter(([each]) => isUnused(each))) {
     session.content.unset(`v:${String(version)}`);
     countBytes(session, -bytes);
   }
-  state.kept = state.kept.filter(([version]) => !versions.includes(version));
+  state.kept = state.kept.filter(([version]) => !isUnused(version));
 }
 
 /** Notes the state version a turn began with, at its first commit, and drops states of old turns. */
@@ -41,17 +37,10 @@ export function noteStateOfTurn(session: Session): void {
   if (state.turns.length <= TURNS_KEPT) return;
   state.turns.shift();
   const oldest = state.turns[0]?.[1] ?? 0;
-  const old = state.kept.filter(([version]) => version < oldest && version !== state.version);
-  dropStates(
-    session,
-    old.map(([version]) => version),
-  );
+  dropStates(session, (version) => version < oldest && version !== state.version);
 }
 
-/**
- * Stages the changes of a call, until its step is promoted.
- * @returns false if there is no session
- */
+/** Stages the changes of a call, until its step is promoted. @returns false if there is no session */
 export function stage(
   session: Session,
   { step, call, changes }: { step: string; call: string; changes: string },

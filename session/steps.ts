@@ -50,7 +50,6 @@ export interface Claimed {
   kind: 'claimed';
   rowCount: number;
   sequence: number;
-  /** Number of provider failures in this step so far. */
   failures: number;
   /** Time since the first failure, ms by the store's clock; 0 without failures. */
   failingForMs: number;
@@ -73,7 +72,6 @@ export interface Claimed {
 
 /** A model of an agent's list that replaces the earlier ones. */
 export interface Fallback {
-  /** Index in the list. */
   index: number;
   /** Number of failures in the step before this model was reached. */
   before: number;
@@ -146,7 +144,7 @@ export function claim(
     addNotices(session);
     if (before > 0) sayDiscarded(session, { ...speaker, agentType }, 'attempt_lost', removed);
     else takeSteering(session, { ...speaker, agentType });
-    own(session, name, token, session.writer(name));
+    own(session, name, token);
     // A scheduled run starts with its first claim, so the wait does not count as work.
     if (run.status === 'starting' && run.waitsUntil !== undefined)
       run.started = Math.max(run.started, input.now);
@@ -219,7 +217,6 @@ function doneOrSuperseded(session: Session): Done {
 
 export interface Commit {
   writer: Writer;
-  /** Highest sequence that the writer has seen. */
   known: number;
   row?: Row;
   calls: NewCall[];
@@ -229,12 +226,10 @@ export interface Commit {
   checkpointId: string;
   /** Usage of the model call, added to the totals of the run. */
   usage?: RunUsage;
-  /** Name of the model, for the owner's usage. */
   model?: string;
   finishReason?: FinishReason;
   /** The result that the model submitted; written by the change that ends the run. */
   output?: unknown;
-  /** Ends the run with this step. */
   final?: { status: TerminalStatus; error?: RunError };
   answersStop: boolean;
   now: number;

@@ -1,12 +1,8 @@
 import { type StopRequest, isTerminal } from '../protocol/run.js';
-import { finish, tellNext, type Ending } from './finish.js';
+import { endingOfStop, finish, tellNext } from './finish.js';
 import type { Act, Stored } from './input.js';
 import { speakerOf } from './say.js';
 import type { Session } from './tree.js';
-
-export function endingOfStop({ mode, reason }: StopRequest): Ending {
-  return { status: mode === 'abort' ? 'aborted' : 'interrupted', reason, code: 'run_stopped' };
-}
 
 /**
  * Leaves a stop record and notifies the workers. The first record counts, but an abort replaces an interrupt.
@@ -38,10 +34,7 @@ export type StopReply =
   | { kind: 'nothing' }
   /** A model is streaming; its step will end the run. */
   | { kind: 'stopping'; runId: string }
-  /**
-   * `next`: queued messages wait. `waited`: the run was waiting for its provider. `unstarted`: no worker had begun
-   * the run.
-   */
+  /** `next`: queued messages wait. `waited`: for its provider. `unstarted`: no worker had begun the run. */
   | { kind: 'ended'; runId: string; next?: true; waited?: true; unstarted?: true };
 
 /**
@@ -93,5 +86,5 @@ export function noteAct(
     ...(owner !== '' && { owner }),
   });
   session.tree.tell({ kind: 'act_noted' });
-  session.tree.write('note', 'outbox', `${act.slice(0, -1)},${more.slice(1)}`);
+  session.tree.write('push', 'outbox', '', `${act.slice(0, -1)},${more.slice(1)}`);
 }

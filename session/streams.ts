@@ -31,7 +31,7 @@ export function openWriter(
     const speaker = { agentId: writer.agentId ?? session.id, agentType, step, timestamp: now };
     sayDiscarded(session, speaker, 'attempt_lost', removed);
   }
-  own(session, name, token, session.writer(name));
+  own(session, name, token);
   const owned = session.writer(name);
   if (owned !== undefined) owned.nonce = nonce;
   if (rests) {
@@ -114,10 +114,7 @@ export function truncate(
 }
 
 /** Returns the agent and step of an entry; undefined for an entry that this runtime did not write. */
-function placeOf(
-  [, , message]: Entry,
-  conversationId: string,
-): { agentId: string; step: number } | undefined {
+function placeOf([, , message]: Entry, conversationId: string) {
   let parsed: unknown;
   try {
     parsed = JSON.parse(message);

@@ -16,17 +16,13 @@ import type { Session } from './tree.js';
 /** The part of a session that stays, and the point from which it continues. */
 export interface Target {
   turn: PlacedTurn;
-  /** Number of rows that stay. */
   rows: number;
-  /** Number of checkpoints that stay. */
   checkpoints: number;
   /** Log entries up to this sequence stay. */
   sequence: number;
   /** The new run continues after this step of the turn. */
   step: number;
-  /** Number of visible messages that stay. */
   visible: number;
-  /** Part of the turn's reply stays. */
   hasReplied: boolean;
   /** State version at the turn's beginning, if one of its steps stays. */
   stateVersion?: number | undefined;
@@ -35,7 +31,6 @@ export interface Target {
 export interface Wanted {
   checkpointId: string | undefined;
   messageId: string | undefined;
-  /** Other messages replace the message. */
   isEdited: boolean;
 }
 
@@ -70,12 +65,7 @@ function rowOfMessage(session: Session, newest: PlacedTurn, id: string): number 
   return found?.messageId === id ? found.row : undefined;
 }
 
-function toTurn(
-  session: Session,
-  row: number,
-  messageId: string | undefined,
-  isEdited: boolean,
-): Target | 'message_not_found' {
+function toTurn(session: Session, row: number, messageId: string | undefined, isEdited: boolean) {
   const turn = turnOfRow(session, row);
   const asked = askedFrom(session, turn.row, endOf(session, turn));
   const visible = countShown(asked);

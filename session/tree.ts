@@ -15,6 +15,8 @@ import { isTerminal } from '../protocol/run.js';
 /** A conversation and the sessions of its sub-agents, as one change reads and writes them. */
 export class Tree {
   readonly conversationId: string;
+  readonly now: number;
+  readonly keep: Source['keep'];
   readonly log: Log;
   /** The change's events, for its listener once it is stored. */
   readonly events: Event[] = [];
@@ -27,15 +29,9 @@ export class Tree {
   constructor(conversationId: string, source: Source) {
     this.conversationId = conversationId;
     this.source = source;
+    this.now = source.now;
+    this.keep = source.keep;
     this.log = new Log(source);
-  }
-
-  get now(): number {
-    return this.source.now;
-  }
-
-  get keep(): Source['keep'] {
-    return this.source.keep;
   }
 
   get conversation(): Session {
@@ -76,15 +72,21 @@ export class Tree {
     if (record !== undefined && ofSessions.length > 0)
       writes.push(['set', 'record', '', 'changes', String(changes + 1)]);
     // What is written after the end expires together with the rest of the session.
-    if (record?.expires !== undefined && !others.some(([kind]) => kind === 'expire'))
-      writes.push(['expire', '', Math.max(1, record.expires - now)]);
+    if (record?.expires !== undefined && !others.some(isExpiry))
+      writes.push(['expire', 'session', '', Math.max(1, record.expires - now)]);
     return writes;
   }
+}
+
+function isExpiry([kind, what]: Write): boolean {
+  return kind === 'expire' && what === 'session';
 }
 
 export class Session {
   readonly tree: Tree;
   readonly part: string;
+  readonly id: string;
+  readonly isConversation: boolean;
   /** Other entries found by id. */
   readonly index: Fields;
   /** Texts that are never decoded: inputs, results, states, queued messages. */
@@ -114,6 +116,8 @@ export class Session {
   constructor(tree: Tree, part: string) {
     this.tree = tree;
     this.part = part;
+    this.id = tree.idOf(part);
+    this.isConversation = part === '';
     const fields = (place: Place): Fields => {
       const made = new Fields(tree.source, place, part);
       this.places.push(made);
@@ -143,14 +147,6 @@ export class Session {
     this.rows = new Rows(tree.source, part);
   }
 
-  get isConversation(): boolean {
-    return this.part === '';
-  }
-
-  get id(): string {
-    return this.tree.idOf(this.part);
-  }
-
   get record(): SessionRecord | undefined {
     return this.records.get('');
   }
@@ -159,7 +155,6 @@ export class Session {
     this.records.set('', record);
   }
 
-  /** The record of a session that is known to exist. */
   get existing(): SessionRecord {
     // A decision on a record that is not read yet is discarded.
     return this.record ?? newRecord(0);

@@ -2,7 +2,7 @@ import { toPerson, type KnownPerson } from '../protocol/actor.js';
 import type { RunMode } from '../protocol/run.js';
 import { acceptedHash, addNotices, storeMessages } from './messages.js';
 import type { Message } from './input.js';
-import { newRecord, LAYOUT, type Run } from './record.js';
+import { newRecord, LAYOUT, type Run, type TurnPlace } from './record.js';
 import { say, speakerOf, isControl, type Speaker } from './say.js';
 import type { Session } from './tree.js';
 
@@ -41,14 +41,16 @@ export function toAsker(
  * Returns the newest run of an accepted message's turn; undefined while the message is queued, and for a copied one.
  */
 export function runOf(session: Session, messageId: string): string | undefined {
-  if (acceptedHash(session, messageId) === undefined) return undefined;
-  const turn = session.messages.get(messageId)?.turn;
-  return turn === undefined ? undefined : session.turns.get(turn)?.run;
+  return acceptedHash(session, messageId) && placeOf(session, messageId)?.run;
 }
 
 export function askersOf(session: Session, messageId: string): readonly KnownPerson[] {
+  return placeOf(session, messageId)?.askers ?? [];
+}
+
+function placeOf(session: Session, messageId: string): TurnPlace | undefined {
   const turn = session.messages.get(messageId)?.turn;
-  return (turn === undefined ? undefined : session.turns.get(turn)?.askers) ?? [];
+  return turn === undefined ? undefined : session.turns.get(turn);
 }
 
 export function nextRunId(session: Session, nonce: string): { id: string; n: number } {
@@ -119,42 +121,26 @@ function countControls(session: Session, upTo: number): number {
   return older.filter(([, writer, message]) => isControl(writer, message)).length;
 }
 
-export interface NewRun {
-  id: string;
-  n: number;
-  mode: RunMode;
-  by: string;
-  /** Sequence before its first entry. */
-  sequence: number;
-  /** The last committed step of the turn. */
-  step: number;
-}
-
-/** Makes a run the newest and active one of its session, and drops the state of the run before. */
+/** Makes a run the newest and active one of its session. `step`: the last committed one of its turn. */
 export function startRun(
   session: Session,
-  { id, n, mode, by, sequence, step }: NewRun,
+  { step, ...made }: Pick<Run, 'id' | 'n' | 'mode' | 'by' | 'sequence'> & { step: number },
   now: number,
 ): void {
   const { existing: record } = session;
   persist(session);
-  if (n <= 1) session.dropWriters();
-  const run: Run = {
+  if (made.n <= 1) session.dropWriters();
+  record.layout = LAYOUT;
+  record.run = {
     ...newRecord(now).run,
-    id,
-    n,
-    mode,
-    by,
+    ...made,
     status: 'starting',
     started: now,
-    sequence,
-    paused: sequence,
+    paused: made.sequence,
     fromStep: step,
     claimed: step,
     committed: step,
   };
-  record.layout = LAYOUT;
-  record.run = run;
   record.stream = 'active';
   record.updated = now;
   delete record.streamError;
@@ -168,8 +154,7 @@ export function persist(session: Session): void {
   const { record, tree } = session;
   if (record?.expires !== undefined) {
     delete record.expires;
-    tree.write('persist', session.part);
-  } else if (record !== undefined && record.run.n > 0) {
-    tree.write('expireLog', undefined);
-  }
+    tree.write('expire', 'session', session.part);
+  } else if (record === undefined || record.run.n === 0) return;
+  tree.write('expire', 'log', '');
 }

@@ -8,24 +8,15 @@ import { type Session } from './tree.js';
 const MOST_FORGIVEN = 20;
 const PAGE = 2_000;
 
-/** Makes an attempt the owner of its writer. @param before the owner until now */
-export function own(
-  session: Session,
-  name: string,
-  token: number,
-  before: Writer | undefined,
-): void {
-  const { left: _left, handedOver: _handedOver, ...kept } = before ?? {};
+/** Makes an attempt the owner of its writer. */
+export function own(session: Session, name: string, token: number): void {
+  const { left: _left, handedOver: _handedOver, ...kept } = session.writer(name) ?? {};
   session.setWriter(name, { ...kept, token, first: session.tree.log.sequence });
   session.resetBatch(name);
   session.writers.set(`e:${name}`, '');
 }
 
-/**
- * Withdraws the entries of a writer's earlier attempts.
- *
- * @returns whether anything was removed, and the bytes of model output among it
- */
+/** Withdraws the entries of a writer's earlier attempts. @returns if any was removed, and its bytes of model output */
 export function withdraw(session: Session, name: string): { removed: boolean; spoken: number } {
   const writer = session.writer(name);
   if (writer === undefined) return { removed: false, spoken: 0 };
@@ -89,10 +80,7 @@ export type HandOverReply =
   /** `lost`: number of attempts that count now. */
   { kind: 'handed_over'; lost: number } | Only<'superseded' | 'not_owner'>;
 
-/**
- * Ends an attempt without a result. Only one whose code failed (`fault`) counts as lost. An attempt
- * that left (`left`) but was taken over meanwhile is forgiven.
- */
+/** Ends an attempt without a result. Only `fault` counts as lost; one that `left`, but was taken over, is forgiven. */
 export function handOver(
   session: Session,
   { writer: { runId, name, token }, toolCallId, how }: Stored<HandOver>,

@@ -2,6 +2,7 @@ import type { Event } from '../session/events.js';
 import type { Read, Source, Want, Write } from '../session/fields.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { HelixError } from '../protocol/errors.js';
+import { childPartOf, rootOf } from '../protocol/ids.js';
 import { begin } from '../session/begin.js';
 import { LAYOUT } from '../session/record.js';
 import { Tree, type Session } from '../session/tree.js';
@@ -10,10 +11,7 @@ import { Tree, type Session } from '../session/tree.js';
 export interface Backend {
   /** Reads a conversation at one moment. `isLarge`: other work must not wait behind these reads. */
   load: (conversationId: string, reads: readonly Want[], isLarge: boolean) => Promise<Loaded>;
-  /**
-   * Writes all or nothing, if the version is unchanged. `behind`: the log has entries above its sequence, left by a
-   * store that failed in between.
-   */
+  /** Writes all or nothing, if the version is unchanged. `behind`: a failed store left entries above its sequence. */
   commit: (
     conversationId: string,
     version: string,
@@ -67,11 +65,7 @@ export interface Loaded {
   replies: readonly unknown[];
 }
 
-/**
- * Changes a session. `decide` may be called more than once.
- *
- * @throws HelixError `unavailable` for a record of a newer layout
- */
+/** Changes a session. `decide` may be called more than once. @throws HelixError `unavailable` for a newer layout */
 export type Change = <Input extends object, Reply>(
   sessionId: string,
   decide: (session: Session, input: Input) => Reply,
@@ -287,8 +281,7 @@ export function createQueues(): Queued {
 }
 
 function addressOf(sessionId: string): Address {
-  const dot = sessionId.indexOf('.');
-  return dot < 0 ? [sessionId, ''] : [sessionId.slice(0, dot), sessionId.slice(dot + 1)];
+  return [rootOf(sessionId), childPartOf(sessionId)];
 }
 
 function note(known: Map<string, unknown>, want: Want, reply: unknown): void {
@@ -302,14 +295,9 @@ function givesSeveral(want: Want): want is Exclude<Want, Read> {
 
 /** Nearly every change reads the records of its session and of the conversation. */
 function recordsOf(part: string): Read[] {
-  const own: Read[] = [
-    ['field', 'record', '', 'record'],
-    ['field', 'record', '', 'live'],
-    ['field', 'record', '', 'changes'],
-  ];
-  return part === ''
-    ? own
-    : [['field', 'record', part, 'record'], ['field', 'record', part, 'live'], ...own];
+  const own = ['record', 'live'].map((name): Read => ['field', 'record', part, name]);
+  const changes: Read = ['field', 'record', '', 'changes'];
+  return part === '' ? [...own, changes] : [...own, ...recordsOf('')];
 }
 
 /** Reports text that cannot be parsed, which this build did not write. */

@@ -3,7 +3,6 @@ import type { Act, AuditAction, AuditDetail } from '../../session/input.js';
 
 export type { Act, AuditAction, AuditDetail } from '../../session/input.js';
 
-/** An entry of a tenant's chain. */
 export interface AuditEntry {
   id: string;
   /** ms since the epoch, by the clock of the process that acted. */
@@ -70,7 +69,6 @@ export interface AuditQuery {
   /** The person, by name. */
   actor?: string | undefined;
   limit: number;
-  /** The cursor of the previous page. */
   cursor?: string | undefined;
   /** Reads entries after this number, oldest first. */
   after?: number | undefined;
@@ -88,7 +86,6 @@ export interface AuditPage {
 /** Result of a check. `fault` describes the first entry that differs from what was written. */
 export interface AuditVerdict {
   ok: boolean;
-  /** Number of checked entries. */
   entries: number;
   /** Number of entries signed with a known key. */
   signed: number;
@@ -131,6 +128,5 @@ export interface Audit {
   unseal: (tenant: string | undefined, pseudonym: string) => Promise<string | undefined>;
   /** Notes an operator's request for a day. Repeating it does not extend it. */
   ask: (tenant: string | undefined, request: Omit<DualRequest, 'until'>) => Promise<void>;
-  /** Current requests. */
   asked: (tenant: string | undefined) => Promise<DualRequest[]>;
 }

@@ -12,7 +12,6 @@ export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'suspended
 export interface OpenCall {
   spec: CallSpec;
   state: CallState;
-  /** Present once settled. */
   row?: Row;
   decision?: Decision;
   /** Sequence of the pause that asked. */

@@ -34,7 +34,6 @@ export interface Calls {
   suspend: (input: SuspendCall) => Promise<SuspendReply>;
   /** Stores the one result of a call, or a person's decision about it. The first one wins. */
   settle: (input: SettleCall, noted?: Noted) => Promise<SettleReply>;
-  /** Gives people more time to answer a waiting call. */
   extendDeadline: (input: ExtendDeadline) => Promise<ExtendDeadlineReply>;
   /** Reserves a client tool's call for one of several pages for a while. */
   lease: (input: LeaseCall) => Promise<LeaseCallReply>;
@@ -52,7 +51,6 @@ export interface Calls {
 }
 
 export interface StartCallInput extends StartCall {
-  /** True if the agent's own state is read too. */
   withState?: boolean;
 }
 
@@ -83,6 +81,5 @@ export interface SuspensionContext {
   runId: string;
   stepId: string;
   toolCallIds: string[];
-  /** Sequence of the pause. */
   sequence: number;
 }

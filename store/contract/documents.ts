@@ -5,6 +5,7 @@ import type { Checkpoint } from '../../session/record.js';
 import type { PendingCall, SuspensionContext } from './calls.js';
 import type { InterruptRecord } from './runs.js';
 import type { SessionRecord } from './sessions.js';
+import type { Paged, PageOptions } from './waiting.js';
 
 export type { CustomState } from '../../session/input.js';
 export type { Checkpoint } from '../../session/record.js';
@@ -64,14 +65,11 @@ export interface Checkpoints {
   /** The newest checkpoint; null if no step is committed. */
   latest: (sessionId: string) => Promise<Checkpoint | null>;
   /** Newest first; `limit` defaults to 50. */
-  list: (sessionId: string, page?: { limit?: number; cursor?: string }) => Promise<CheckpointPage>;
+  list: (sessionId: string, page?: Partial<PageOptions>) => Promise<CheckpointPage>;
 }
 
-export interface CheckpointPage {
-  /** Newest first. */
+export interface CheckpointPage extends Paged {
   checkpoints: Checkpoint[];
-  /** Cursor of the next page; absent on the last page. */
-  cursor?: string;
 }
 
 /**
@@ -118,6 +116,5 @@ export interface StagedChanges {
 }
 
 export interface PromotedState extends VersionedState {
-  /** Calls whose changes were applied. */
   toolCallIds: string[];
 }

@@ -9,7 +9,6 @@ export interface Erasures {
   pending: (who: SessionOwner) => Promise<string[]>;
   /** Removes the session from lists and figures on which an interrupted erasure left it. */
   clear: (sessionId: string, erasure: Erasure) => Promise<void>;
-  /** Forgets a complete erasure. */
   done: (sessionId: string, erasure: Erasure) => Promise<void>;
 }
 
@@ -17,7 +16,6 @@ export interface Erasures {
 export interface Erasure {
   act: Act;
   owner: SessionOwner;
-  /** Every run of the conversation. */
   runs: string[];
   /** Id of the newest run if it claimed no step, even if it was stopped: its workflow may appear later. */
   starting?: string;

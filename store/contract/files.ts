@@ -5,7 +5,6 @@ export interface StoredFile {
   id: string;
   mediaType: string;
   filename?: string | undefined;
-  /** Size in bytes. */
   bytes: number;
   /** SHA-256 of the bytes, hexadecimal. */
   sha256: string;
@@ -69,7 +68,6 @@ export interface Files {
   reclaim?: (sessionId: string) => Promise<number | undefined>;
 }
 
-/** The address of a file's bytes. */
 export interface FilePlace {
   /** Stored id of the conversation. */
   sessionId: string;

@@ -7,7 +7,6 @@
 export interface Leases {
   /** The leases of the workers of one Temporal namespace. */
   of: (namespace: string) => Leases;
-  /** Renews or begins a lease. */
   renew: (holder: string, forMs: number) => Promise<RenewedLease>;
   /** Names of all holders, including those of lapsed leases whose attempts were not taken over yet. */
   holders: () => Promise<string[]>;
@@ -40,7 +39,6 @@ export interface Leases {
 
 /** A module that exports `openLeases(data)`, which returns `OpenedLeases`. */
 export interface LeaseThread {
-  /** URL of the module. */
   module: string;
   /** Structured-cloneable argument. */
   data: unknown;
@@ -58,7 +56,6 @@ export interface RenewedLease {
   stops: StopNote[];
 }
 
-/** A stopped run of a conversation. */
 export interface StopNote {
   sessionId: string;
   runId: string;
@@ -67,7 +64,6 @@ export interface StopNote {
 export interface LeaseState {
   /** Time until the lease lapses, ms; 0 if it has. */
   leftMs: number;
-  /** The process is known to have ended. */
   isEnded: boolean;
   /** Another worker has judged the lease. */
   isOver: boolean;
@@ -77,7 +73,6 @@ export interface LeaseState {
 export interface HeldWork {
   /** Unique among all attempts. */
   id: string;
-  /** Temporal's task token, in base64. */
   taskToken: string;
   workflowId: string;
   /** Run id of the workflow's execution. */

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../protocol/run.js';
-import type { SessionOwner } from './waiting.js';
+import type { Paged, PageOptions, SessionOwner } from './waiting.js';
 
 /** Owners: what each has stored and running, and the list of each owner's conversations. */
 export interface Owners {
@@ -11,7 +11,6 @@ export interface Owners {
    * @param title used if the session belongs to that owner and has no title yet
    */
   fold: (sessionId: string, owner?: SessionOwner, title?: string) => Promise<void>;
-  /** Current usage of this user. */
   usage: (owner: SessionOwner) => Promise<OwnerCounts>;
   /** The same with that of all users of the tenant, and the share of one session, which need not exist. */
   counts: (
@@ -37,7 +36,6 @@ export interface Owners {
 export interface OwnerCounts {
   /** Active runs; a run that waits for people does not count. */
   runs: number;
-  /** Queued entries. */
   queued: number;
   sessions: number;
   /** Stored text in UTF-8 bytes. */
@@ -47,11 +45,7 @@ export interface OwnerCounts {
 export const COUNTED = ['runs', 'queued', 'sessions', 'bytes'] as const;
 export const NO_COUNTS: OwnerCounts = { runs: 0, queued: 0, sessions: 0, bytes: 0 };
 
-export interface ConversationPageOptions {
-  /** Maximum number of conversations on a page. */
-  limit: number;
-  /** Cursor from the previous page. */
-  cursor?: string;
+export interface ConversationPageOptions extends PageOptions {
   /** Case-insensitive text that the title must contain. */
   search?: string;
 }
@@ -67,8 +61,6 @@ export interface Conversation {
   status: RunStatus;
 }
 
-export interface ConversationPage {
+export interface ConversationPage extends Paged {
   conversations: Conversation[];
-  /** Cursor of the next page; absent on the last page. */
-  cursor?: string;
 }

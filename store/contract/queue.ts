@@ -14,7 +14,6 @@ import type {
 export interface Queue {
   /** Starts a run for the messages that have waited longest, unless a run is active. */
   begin: (input: BeginQueued) => Promise<BeginQueuedReply>;
-  /** Replaces a queued message. */
   edit: (input: EditQueued) => Promise<EditQueuedReply>;
   /** Removes queued messages; their ids count as never accepted. */
   remove: (input: RemoveQueued) => Promise<RemoveQueuedReply>;

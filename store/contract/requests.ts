@@ -4,7 +4,6 @@ export interface Requests {
   claim: (key: string, digest: string, forMs: number) => Promise<RequestClaim>;
   /** Extends the claim of a request in progress to `forMs` from now. */
   renew: (key: string, forMs: number) => Promise<void>;
-  /** Keeps the reply. */
   settle: (key: string, reply: string, forMs: number) => Promise<void>;
   /** Forgets a request that was refused. */
   drop: (key: string) => Promise<void>;

@@ -55,12 +55,10 @@ export interface Runs {
   interruption: (sessionId: string) => Promise<InterruptRecord | null>;
 }
 
-/** One run of a session. */
 export interface RunInfo {
   runId: string;
   turn: number;
   status: RunStatus;
-  /** Number of committed steps. */
   stepCount: number;
   /** Sequence before its turn's first chunk. */
   startSequence: number;

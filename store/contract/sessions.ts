@@ -20,7 +20,6 @@ export type { Branch as BranchInput, BranchReply as BranchResult } from '../../s
 
 /** Sessions: reads of a session, and the changes that create or remove it as a whole. */
 export interface Sessions {
-  /** The record of a session; undefined if it does not exist. */
   read: (sessionId: string) => Promise<SessionRecord | undefined>;
   /**
    * Rows of the transcript `from` (inclusive, 0-based; a negative number counts from the end) up to `to`
@@ -79,11 +78,9 @@ export interface SessionRecord {
   stream: StreamStatus;
   messageId: string;
   turnStartSequence: number;
-  /** Index of the turn's first row. */
   turnStartRow: number;
   runStartedAt: number;
   runMode: RunMode;
-  /** The requester of the newest run, if recorded. */
   runBy?: string;
   /**
    * The people who ask in the newest turn: the author of its messages first, then everyone who repeated, continued or
@@ -126,7 +123,6 @@ export interface SessionRecord {
   activeSnapshotTurn?: number;
   /** Version of the agent's own state; 0 until it is first saved. */
   stateVersion: number;
-  /** Usage of the newest run. */
   usage?: RunUsage;
   /** Why the model ended its newest committed reply of this run. */
   finishReason?: FinishReason;
@@ -141,7 +137,6 @@ export interface SessionRecord {
   conversationStep?: number;
   /** Changes when the session is rewound. Differs between successive sessions with the same id. */
   born: string;
-  /** Number of queued entries. */
   queued: number;
 }
 

@@ -11,7 +11,6 @@ export interface UsageSum extends RunUsage {
   agent: string;
   /** Model of the last step; empty if no model answered. */
   model: string;
-  /** Number of ended runs. */
   runs: number;
 }
 

@@ -46,17 +46,23 @@ export interface WaitingStanding {
   oldest?: number;
 }
 
-/** The owner whose sessions are requested. */
 export interface SessionOwner {
   owner: string;
   tenant?: string;
 }
 
-export interface WaitingPageOptions {
-  /** Maximum number of sessions on a page. */
+export interface PageOptions {
   limit: number;
-  /** Cursor from the previous page. */
+  /** Cursor of the previous page. */
   cursor?: string;
+}
+
+export interface Paged {
+  /** Cursor of the next page; absent on the last page. */
+  cursor?: string;
+}
+
+export interface WaitingPageOptions extends PageOptions {
   /** Only sessions that have waited since this time or longer, ms since the epoch. */
   askedBy?: number;
 }
@@ -66,8 +72,6 @@ export interface WaitingSession extends SessionCalls {
   since: number;
 }
 
-export interface WaitingPage {
+export interface WaitingPage extends Paged {
   sessions: WaitingSession[];
-  /** Cursor of the next page; absent on the last page. */
-  cursor?: string;
 }

@@ -63,12 +63,7 @@ export function createStreamManager(log: StreamLog): StreamManager {
       const position = await inspect(streamId);
       if (position === undefined) return null;
       const { status, chunks, sequence, error } = position;
-      return {
-        status,
-        totalChunks: chunks,
-        latestSequence: sequence,
-        error,
-      };
+      return { status, totalChunks: chunks, latestSequence: sequence, error };
     },
     getAllChunks: (streamId) => chunksFrom(streamId, 0),
     getChunksFromStep: async (streamId, step) => {

@@ -21,10 +21,7 @@ export interface StreamManager extends StreamLog {
     agentType: string,
     options?: CreateWriterOptions,
   ) => Promise<StreamWriter>;
-  /**
-   * Reads from the first stored chunk, then live.
-   * @throws HelixError `not_found` if the stream does not exist
-   */
+  /** Reads from the first stored chunk, then live. @throws HelixError `not_found` if the stream does not exist */
   createReader: (streamId: string, options?: ReaderOptions) => Promise<StreamReader>;
   /** Reads chunks after a sequence, then live; null if the stream does not exist or has failed. */
   createResumableReader: (
@@ -92,10 +89,7 @@ export interface ReaderState {
   readonly error?: string | undefined;
 }
 
-/**
- * Ends at the first pause or end after its start.
- * @throws StreamTruncatedError, HelixError as StreamLog.follow
- */
+/** Ends at the first pause or end after its start. @throws StreamTruncatedError, HelixError as StreamLog.follow */
 export interface StreamReader extends ReaderState, AsyncIterable<StreamChunk> {
   /** Ends the reader and releases its resources. */
   close: () => Promise<void>;

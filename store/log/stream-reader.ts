@@ -9,10 +9,7 @@ import type { StoredChunk } from './stream-manager.js';
 /** Tells a reader that chunks were removed, since it may have buffered some of them. */
 export type Truncate = (atStep: number, atSequence: number, lastRemoved: number) => void;
 
-/**
- * The readers of this process, by stream, which learn of a truncation at once; other processes' readers learn of it
- * from the log.
- */
+/** This process's readers by stream, which learn of a truncation at once. Others learn of it from the log. */
 export type Readers = Map<string, Set<Truncate>>;
 
 /**

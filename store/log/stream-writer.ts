@@ -15,10 +15,7 @@ interface Pending {
   reject: (error: unknown) => void;
 }
 
-/**
- * Opens a writer that belongs to no run. One append is in flight at a time; the next one sends all chunks written
- * meanwhile.
- */
+/** Opens a writer that belongs to no run. One append is in flight; the next one sends all chunks written meanwhile. */
 export async function openStreamWriter(
   log: StreamLog,
   streamId: string,

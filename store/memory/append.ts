@@ -18,11 +18,7 @@ export interface Appended extends Pick<Found, 'sequence' | 'logBytes'> {
   writes: readonly Write[];
 }
 
-/**
- * Decides an append as the script APPEND does. Pure.
- *
- * @param part of the writer's session
- */
+/** Decides an append as the script APPEND does. Pure. @param part of the writer's session */
 export function decideAppend(part: string, found: Found, args: readonly string[]): Appended {
   const [run, writer = '', token, batch, now = '', known, notes = '', ...messages] = args;
   const [layout, active, stop, paused] = (found.live || '0 - 0 0').split(' ');

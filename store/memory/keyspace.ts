@@ -6,187 +6,109 @@ export interface Keyspace {
   call: (command: string, ...args: (string | number)[]) => Reply;
 }
 
-interface KeyspaceOptions {
-  /** ms since the epoch. */
-  now: () => number;
-  publish?: (channel: string, message: string) => void;
-}
-
 interface Stream {
   entries: { id: number; fields: readonly string[] }[];
   /** The highest id ever added, kept when entries are removed. */
   last: number;
 }
 
-type Scored = readonly [member: string, score: number];
+type Value = string | string[] | Map<string, string | number> | Stream;
 
-/** Values by key, with their expiries. A collection without members is removed. */
-class Data {
-  readonly options: KeyspaceOptions;
-  private readonly values = new Map<string, unknown>();
-  private readonly expiries = new Map<string, number>();
-
-  constructor(options: KeyspaceOptions) {
-    this.options = options;
-  }
-
-  now(): number {
-    return Math.floor(this.options.now());
-  }
-
-  has(key: string): boolean {
-    return this.read(key) !== undefined;
-  }
-
-  hash(key: string): Map<string, string> {
-    return (this.read(key) as Map<string, string> | undefined) ?? new Map<string, string>();
-  }
-
-  list(key: string): string[] {
-    return (this.read(key) as string[] | undefined) ?? [];
-  }
-
-  scores(key: string): Map<string, number> {
-    return (this.read(key) as Map<string, number> | undefined) ?? new Map<string, number>();
-  }
-
-  stream(key: string): Stream {
-    return (this.read(key) as Stream | undefined) ?? { entries: [], last: 0 };
-  }
-
-  put(key: string, value: unknown): void {
-    this.values.set(key, value);
-  }
-
-  removeMembers(key: string, members: readonly string[]): number {
-    const found = this.hash(key);
-    const removed = members.filter((member) => found.delete(member)).length;
-    if (found.size === 0) this.remove(key);
-    return removed;
-  }
-
-  remove(key: string): boolean {
-    this.expiries.delete(key);
-    return this.values.delete(key);
-  }
-
-  expiry(key: string): number | undefined {
-    return this.expiries.get(key);
-  }
-
-  expire(key: string, at: number): void {
-    this.expiries.set(key, at);
-  }
-
-  persist(key: string): boolean {
-    return this.expiries.delete(key);
-  }
-
-  /** Drops expired keys. @returns number of remaining keys */
-  sweep(): number {
-    for (const key of [...this.expiries.keys()]) this.dropIfExpired(key);
-    return this.values.size;
-  }
-
-  private read(key: string): unknown {
-    this.dropIfExpired(key);
-    return this.values.get(key);
-  }
-
-  private dropIfExpired(key: string): void {
-    const expiry = this.expiries.get(key);
-    if (expiry !== undefined && this.now() > expiry) this.remove(key);
-  }
+/** A value, and the time at which it expires. */
+interface Held {
+  value: Value;
+  until: number;
 }
 
-type Command = (data: Data, key: string, args: readonly string[]) => Reply;
+type Args = readonly string[];
+/** Commands on one kind of value, which is empty if the key is missing. */
+type Commands<Of> = Record<string, (value: Of, args: Args) => Reply>;
 
-const HASHES: Record<string, Command> = {
-  HGET: (data, key, [field = '']) => data.hash(key).get(field) ?? null,
-  HMGET: (data, key, fields) => fields.map((field) => data.hash(key).get(field) ?? null),
-  HGETALL: (data, key) => [...data.hash(key)].flat(),
-  HKEYS: (data, key) => [...data.hash(key).keys()],
-  HVALS: (data, key) => [...data.hash(key).values()],
-  HSET: (data, key, args) => {
-    const fields = data.hash(key);
-    const before = fields.size;
-    for (let at = 0; at < args.length; at += 2) fields.set(args[at] ?? '', args[at + 1] ?? '');
-    data.put(key, fields);
-    return fields.size - before;
+const HASHES: Commands<Map<string, string>> = {
+  HGET: (hash, [field = '']) => hash.get(field) ?? null,
+  HMGET: (hash, fields) => fields.map((field) => hash.get(field) ?? null),
+  HGETALL: (hash) => [...hash].flat(),
+  HKEYS: (hash) => [...hash.keys()],
+  HVALS: (hash) => [...hash.values()],
+  HSET: (hash, args) => {
+    const before = hash.size;
+    for (let at = 0; at < args.length; at += 2) hash.set(args[at] ?? '', args[at + 1] ?? '');
+    return hash.size - before;
   },
-  HSETNX: (data, key, [field = '', value = '']) =>
-    data.hash(key).has(field) ? 0 : call(data, 'HSET', key, field, value),
-  HINCRBY: (data, key, [field = '', by]) => {
-    const sum = Number(data.hash(key).get(field) ?? 0) + Number(by);
-    call(data, 'HSET', key, field, String(sum));
+  HSETNX: (hash, [field = '', value = '']) => {
+    if (hash.has(field)) return 0;
+    hash.set(field, value);
+    return 1;
+  },
+  HINCRBY: (hash, [field = '', by]) => {
+    const sum = Number(hash.get(field) ?? 0) + Number(by);
+    hash.set(field, String(sum));
     return sum;
   },
-  HDEL: (data, key, fields) => data.removeMembers(key, fields),
+  HDEL: removeFrom,
 };
 
-const LISTS: Record<string, Command> = {
-  LLEN: (data, key) => data.list(key).length,
-  LRANGE: (data, key, [first, last]) => slice(data.list(key), first, last),
-  LTRIM: (data, key, [first, last]) => {
-    const kept = slice(data.list(key), first, last);
-    if (kept.length === 0) data.remove(key);
-    else data.put(key, kept);
+function removeFrom(members: Map<string, unknown>, removed: Args): number {
+  return removed.filter((member) => members.delete(member)).length;
+}
+
+const LISTS: Commands<string[]> = {
+  LLEN: (list) => list.length,
+  LRANGE: (list, range) => slice(list, range),
+  LTRIM: (list, range) => {
+    const kept = slice(list, range);
+    list.length = 0;
+    for (const element of kept) list.push(element);
     return 'OK';
   },
-  RPUSH: (data, key, added) => {
-    const list = data.list(key);
+  RPUSH: (list, added) => {
     for (const element of added) list.push(element);
-    data.put(key, list);
     return list.length;
   },
   /** Removes the first equal element. */
-  LREM: (data, key, [, element = '']) => {
-    const list = data.list(key);
+  LREM: (list, [, element = '']) => {
     const place = list.indexOf(element);
-    if (place < 0) return 0;
-    list.splice(place, 1);
-    if (list.length === 0) data.remove(key);
-    return 1;
+    return place < 0 ? 0 : list.splice(place, 1).length;
   },
 };
 
 /** Returns the elements between two positions, both included. Negative ones count from the end. */
-function slice(list: readonly string[], first?: string, last?: string): string[] {
+function slice(list: Args, [first, last]: Args): string[] {
   const stop = Number(last);
   return list.slice(Number(first), Math.max(0, stop < 0 ? list.length + stop + 1 : stop + 1));
 }
 
-const SORTED_SETS: Record<string, Command> = {
-  ZSCORE: (data, key, [member = '']) => {
-    const score = data.scores(key).get(member);
+type Scores = Map<string, number>;
+
+const SORTED_SETS: Commands<Scores> = {
+  ZSCORE: (scores, [member = '']) => {
+    const score = scores.get(member);
     return score === undefined ? null : String(score);
   },
-  ZCARD: (data, key) => data.scores(key).size,
-  ZADD: (data, key, args) => {
+  ZCARD: (scores) => scores.size,
+  ZADD: (scores, args) => {
     const condition = ['NX', 'XX'].find((each) => each === args[0]);
-    const scores = data.scores(key);
     const before = scores.size;
     for (let at = condition === undefined ? 0 : 1; at < args.length; at += 2) {
       const [score, member = ''] = [toNumber(args[at]), args[at + 1]];
       const isMeant = condition === undefined || (condition === 'XX') === scores.has(member);
       if (isMeant) scores.set(member, score);
     }
-    if (scores.size > 0) data.put(key, scores);
     return scores.size - before;
   },
-  ZREM: (data, key, members) => data.removeMembers(key, members),
-  ZRANGEBYSCORE: (data, key, [min, max, ...options]) => {
+  ZREM: removeFrom,
+  ZRANGEBYSCORE: (scores, [min, max, ...options]) => {
     const isScored = options.includes('WITHSCORES');
     const limit = options.indexOf('LIMIT');
     const [from = 0, count = Infinity] =
       limit < 0 ? [] : options.slice(limit + 1, limit + 3).map(Number);
-    const page = between(data, key, min, max).slice(from, from + count);
+    const page = between(scores, min, max).slice(from, from + count);
     return page.flatMap(([member, score]) => (isScored ? [member, String(score)] : [member]));
   },
-  ZREMRANGEBYSCORE: (data, key, [min, max]) =>
-    data.removeMembers(
-      key,
-      between(data, key, min, max).map(([member]) => member),
+  ZREMRANGEBYSCORE: (scores, [min, max]) =>
+    removeFrom(
+      scores,
+      between(scores, min, max).map(([member]) => member),
     ),
 };
 
@@ -198,60 +120,52 @@ function toNumber(text?: string): number {
 }
 
 /** Returns members with scores between two bounds, both included, by score, then name. */
-function between(data: Data, key: string, min = '-inf', max = '+inf'): Scored[] {
+function between(scores: Scores, min?: string, max?: string): [member: string, score: number][] {
   const [least, most] = [toNumber(min), toNumber(max)];
-  const found = [...data.scores(key)].filter(([, score]) => score >= least && score <= most);
+  const found = [...scores].filter(([, score]) => score >= least && score <= most);
   return found.sort(([a, one], [b, other]) => (one === other ? (a < b ? -1 : 1) : one - other));
 }
 
-const STREAMS: Record<string, Command> = {
-  XLEN: (data, key) => data.stream(key).entries.length,
-  XADD: (data, key, [id = '', ...fields]) => {
-    const stream = data.stream(key);
+const STREAMS: Commands<Stream> = {
+  XLEN: ({ entries }) => entries.length,
+  XADD: (stream, [id = '', ...fields]) => {
     const sequence = Number.parseInt(id, 10);
     if (sequence <= stream.last)
       throw new Error('the id of an entry is equal or smaller than the last one');
     stream.entries.push({ id: sequence, fields });
     stream.last = sequence;
-    data.put(key, stream);
     return id;
   },
-  XRANGE: (data, key, [from, to, , count]) => {
-    const { entries, first, end } = rangeOf(data, key, from, to);
+  XRANGE: ({ entries }, [from, to, , count]) => {
+    const [first, end] = rangeOf(entries, from, to);
     return entries.slice(first, Math.min(end, first + Number(count ?? Infinity))).map(toEntry);
   },
-  XREVRANGE: (data, key, [to, from, , count]) => {
-    const { entries, first, end } = rangeOf(data, key, from, to);
-    return entries
-      .slice(Math.max(first, end - Number(count ?? Infinity)), end)
-      .reverse()
-      .map(toEntry);
+  XREVRANGE: ({ entries }, [to, from, , count]) => {
+    const [first, end] = rangeOf(entries, from, to);
+    const newest = entries.slice(Math.max(first, end - Number(count ?? Infinity)), end);
+    return newest.reverse().map(toEntry);
   },
-  XDEL: (data, key, ids) => {
-    const stream = data.stream(key);
+  XDEL: (stream, ids) => {
     const gone = new Set(ids.map((id) => Number.parseInt(id, 10)));
     const before = stream.entries.length;
     stream.entries = stream.entries.filter(({ id }) => !gone.has(id));
     return before - stream.entries.length;
   },
   /** Removes entries below an id. */
-  XTRIM: (data, key, [, id = '']) => {
-    const { entries } = data.stream(key);
-    return entries.splice(0, placeOf(entries, Number.parseInt(id, 10))).length;
-  },
+  XTRIM: ({ entries }, [, id = '']) =>
+    entries.splice(0, placeOf(entries, Number.parseInt(id, 10))).length,
 };
 
 function toEntry({ id, fields }: Stream['entries'][number]): Reply {
   return [`${String(id)}-0`, [...fields]];
 }
 
-function rangeOf(data: Data, key: string, from = '-', to = '+') {
-  const { entries } = data.stream(key);
+function rangeOf(entries: Stream['entries'], from = '-', to = '+'): [first: number, end: number] {
   const edge = (text: string): number => Number.parseInt(text.replace('(', ''), 10);
-  const first = from === '-' ? 0 : placeOf(entries, edge(from) + (from.startsWith('(') ? 1 : 0));
-  const end =
-    to === '+' ? entries.length : placeOf(entries, edge(to) + (to.startsWith('(') ? 0 : 1));
-  return { entries, first, end };
+  return [
+    from === '-' ? 0 : placeOf(entries, edge(from) + (from.startsWith('(') ? 1 : 0)),
+    to === '+' ? entries.length : placeOf(entries, edge(to) + (to.startsWith('(') ? 0 : 1)),
+  ];
 }
 
 /** Returns the index of the first entry whose id is not lower. */
@@ -266,54 +180,86 @@ function placeOf(entries: Stream['entries'], id: number): number {
   return low;
 }
 
-const KEYS: Record<string, Command> = {
-  /** With `PX`, optionally followed by `NX`. */
-  SET: (data, key, [value = '', , ms, condition]) => {
-    if (condition === 'NX' && data.has(key)) return null;
-    data.put(key, value);
-    data.expire(key, data.now() + toNumber(ms));
-    return 'OK';
-  },
-  UNLINK: (data, key) => Number(data.has(key) && data.remove(key)),
-  PEXPIRE: (data, key, [ms]) => {
-    if (!data.has(key)) return 0;
-    data.expire(key, data.now() + Number(ms));
-    return 1;
-  },
-  PERSIST: (data, key) => Number(data.has(key) && data.persist(key)),
-  PTTL: (data, key) => {
-    if (!data.has(key)) return -2;
-    const at = data.expiry(key);
-    return at === undefined ? -1 : Math.max(0, at - data.now());
-  },
-  SPUBLISH: ({ options }, channel, [message = '']) => {
-    options.publish?.(channel, message);
-    return 0;
-  },
-  TIME: (data) => {
-    const now = data.now();
-    return [String(Math.floor(now / 1000)), String((now % 1000) * 1000)];
-  },
-  DBSIZE: (data) => data.sweep(),
-};
+/** Makes the value of a missing key, by the commands that take it. */
+const KINDS = [
+  [HASHES, () => new Map()],
+  [LISTS, () => []],
+  [SORTED_SETS, () => new Map()],
+  [STREAMS, () => ({ entries: [], last: 0 })],
+] as unknown as [Commands<Value>, () => Value][];
 
-const COMMANDS: Record<string, Command | undefined> = {
-  ...HASHES,
-  ...LISTS,
-  ...SORTED_SETS,
-  ...STREAMS,
-  ...KEYS,
-};
-
-function call(data: Data, name: string, key: string, ...args: string[]): Reply {
-  const command = COMMANDS[name];
-  if (command === undefined) throw new Error(`the store in memory has no command ${name}`);
-  return command(data, key, args);
+/** Returns true for a value that Redis removes with its key; an emptied stream stays. */
+function isEmpty(value: Value): boolean {
+  if (value instanceof Map) return value.size === 0;
+  return typeof value === 'object' && 'last' in value ? value.last === 0 : value.length === 0;
 }
 
-export function createKeyspace(options: KeyspaceOptions): Keyspace {
-  const data = new Data(options);
+export function createKeyspace({
+  now: clock,
+  publish,
+}: {
+  now: () => number;
+  publish?: (channel: string, message: string) => void;
+}): Keyspace {
+  const all = new Map<string, Held>();
+  const now = (): number => Math.floor(clock());
   // Redis receives UTF-8, which cannot encode lone surrogates.
   const toText = (word: string | number): string => String(word).toWellFormed();
-  return { call: (name, key = '', ...args) => call(data, name, toText(key), ...args.map(toText)) };
+
+  function find(key: string): Held | undefined {
+    const found = all.get(key);
+    if (found === undefined || now() <= found.until) return found;
+    all.delete(key);
+    return undefined;
+  }
+
+  function expire(key: string, until: number): number {
+    const found = find(key);
+    if (found !== undefined) found.until = until;
+    return Number(found !== undefined);
+  }
+
+  const OF_ANY: Record<string, (key: string, args: Args) => Reply> = {
+    /** With `PX`, optionally followed by `NX`. */
+    SET: (key, [value = '', , ms, condition]) => {
+      if (condition === 'NX' && find(key) !== undefined) return null;
+      all.set(key, { value, until: now() + toNumber(ms) });
+      return 'OK';
+    },
+    UNLINK: (key) => Number(find(key) !== undefined && all.delete(key)),
+    PEXPIRE: (key, [ms]) => expire(key, now() + Number(ms)),
+    PERSIST: (key) => expire(key, Infinity),
+    PTTL: (key) => {
+      const { until } = find(key) ?? {};
+      if (until === undefined) return -2;
+      return until === Infinity ? -1 : Math.max(0, until - now());
+    },
+    SPUBLISH: (channel, [message = '']) => {
+      publish?.(channel, message);
+      return 0;
+    },
+    TIME: () => [String(Math.floor(now() / 1000)), String((now() % 1000) * 1000)],
+    /** Drops expired keys. */
+    DBSIZE: () => {
+      for (const key of all.keys()) find(key);
+      return all.size;
+    },
+  };
+
+  function call(name: string, key: string, args: Args): Reply {
+    const ofAny = OF_ANY[name];
+    if (ofAny !== undefined) return ofAny(key, args);
+    for (const [commands, make] of KINDS) {
+      const command = commands[name];
+      if (command === undefined) continue;
+      const held = find(key) ?? { value: make(), until: Infinity };
+      const reply = command(held.value, args);
+      if (isEmpty(held.value)) all.delete(key);
+      else all.set(key, held);
+      return reply;
+    }
+    throw new Error(`the store in memory has no command ${name}`);
+  }
+
+  return { call: (name, key = '', ...args) => call(name, toText(key), args.map(toText)) };
 }

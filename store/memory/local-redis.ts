@@ -23,7 +23,7 @@ export function createLocalAtomic({ call }: Pick<Keyspace, 'call'>): Atomic {
   return {
     load: async ([root = '', files = ''], commands) => {
       sweep();
-      const at = call('HMGET', root, 'v', 'seq', 'logBytes', 'status');
+      const at = call('HMGET', root, 'v', 'seq', 'logBytes');
       const replies = commands.map(([name = '', ...args]) =>
         SEVERAL.includes(name) ? null : call(name, ...args),
       );

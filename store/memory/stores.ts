@@ -28,7 +28,7 @@ export interface MemoryData {
   readonly keyspace: Keyspace;
   readonly files: FileStore;
   /** Wakes the followers of streams, and delivers stops. */
-  readonly channels: LocalChannels;
+  readonly channels: ReturnType<typeof createLocalChannels>;
 }
 
 /**
@@ -53,20 +53,15 @@ export function createMemoryData({
 }
 
 /** Publish/subscribe within this process. */
-export interface LocalChannels {
-  publish: (channel: string, message: string) => void;
-  subscriber: () => LocalSubscriber;
-}
-
-function createLocalChannels(): LocalChannels {
+function createLocalChannels() {
   // A stream has as many followers as viewers.
   const events = new EventEmitter().setMaxListeners(0);
   return {
-    publish: (channel, message) => {
+    publish: (channel: string, message: string) => {
       events.emit('smessage', channel, message);
     },
     // A subscriber receives all channels; the receiver filters.
-    subscriber: () => ({
+    subscriber: (): LocalSubscriber => ({
       on: (event, listener) => events.on(event, listener),
       ssubscribe: async () => 1,
       sunsubscribe: async () => 1,

@@ -31,10 +31,7 @@ function faultOf(state: unknown): 'no_object' | 'too_deep' | undefined {
   return isValueDeeperThan(LIMITS.jsonDepth, state) ? 'too_deep' : undefined;
 }
 
-/**
- * Merges the changes of concurrent calls: later changes win, and none is lost because an earlier one moved or removed
- * its target. Pure.
- */
+/** Merges changes of concurrent calls. Later ones win; none is lost because an earlier one moved its target. Pure. */
 export function fitChanges(before: CustomState, changes: readonly StagedChanges[]): CustomState {
   return changes.reduce((state, change) => {
     const { mergeChanges: _merged, ...rest } = change;
@@ -99,10 +96,7 @@ interface Patched {
  * pointers into inherited properties, so that `/toString/call` changes it for the whole process, or refuse names like
  * `constructor`, which a state may have.
  */
-export function applyPatch(
-  document: Patched,
-  operations: readonly JSONPatchOperation[],
-): PatchFault | undefined {
+export function applyPatch(document: Patched, operations: readonly JSONPatchOperation[]) {
   for (const operation of operations) {
     const fault = apply(document, operation);
     if (fault !== undefined) return fault;
@@ -214,10 +208,7 @@ function isIndex(name: string): boolean {
   return /^(?:0|[1-9]\d*)$/.test(name);
 }
 
-/**
- * Returns an own property of a JSON value. A model may choose names such as `__proto__` and `constructor`, which are
- * ordinary here; inherited properties do not count.
- */
+/** Returns an own property: a model may choose names such as `__proto__`, and inherited properties do not count. */
 function getOwn(from: object, name: string): unknown {
   return Object.hasOwn(from, name) ? (from as Record<string, unknown>)[name] : undefined;
 }

@@ -26,29 +26,24 @@ function toPendingCall({
   held = false,
   mayDecide,
 }: OpenCall): PendingCall | undefined {
-  if (held) return undefined;
-  if (spec.kind !== 'approval' && spec.kind !== 'client') return undefined;
-  const answered = row !== undefined || decision !== undefined;
+  const { toolCallId, toolName, kind, input, runId, edited, about, approvers } = spec;
+  if (held || (kind !== 'approval' && kind !== 'client')) return undefined;
+  const isAnswered = row !== undefined || decision !== undefined;
   return {
-    toolCallId: spec.toolCallId,
-    toolName: spec.toolName,
-    kind: spec.kind,
-    input: spec.input,
-    runId: spec.runId,
-    approvalId: formatApprovalId(spec.runId, spec.toolCallId),
-    inputHash: hashInput(spec.input),
-    ...(spec.edited !== undefined && { edited: spec.edited }),
-    ...(deadline !== undefined && { deadline }),
+    toolCallId,
+    toolName,
+    kind,
+    input,
+    runId,
+    approvalId: formatApprovalId(runId, toolCallId),
+    inputHash: hashInput(input),
+    edited,
+    deadline,
     ...(mayDecide === false && { mayDecide }),
-    ...(spec.about !== undefined && { about: spec.about }),
-    ...(spec.approvers !== undefined && { approvers: spec.approvers }),
-    ...(answered && {
-      response: {
-        ...(decision && { decision }),
-        // A call's row is always that of a tool.
-        ...(row && { row: row as ToolRow }),
-      },
-    }),
+    about,
+    approvers,
+    // A call's row is always that of a tool.
+    response: isAnswered ? { decision, row: row as ToolRow | undefined } : undefined,
   };
 }
 

@@ -53,11 +53,7 @@ function stringify(value: unknown, code: ErrorCode): string {
   throw new HelixError(code, 'A value cannot be written as JSON.', { cause });
 }
 
-/**
- * Converts a call's staged changes to JSON.
- *
- * @throws HelixError `validation_error`, see toStoredJson
- */
+/** Converts a call's staged changes to JSON. @throws HelixError `validation_error`, see toStoredJson */
 export function toStoredChanges(changes: StagedChanges): string {
   // Merged values become part of the state unchanged; other values are nested in their patch.
   if (changes.mergeChanges !== undefined) toStoredJson(changes.mergeChanges);
@@ -151,11 +147,7 @@ function parse(json: string): unknown {
   }
 }
 
-/**
- * Parses stored JSON. Only checked values are stored, so anything else was written by another program or truncated.
- *
- * @throws HelixError `corrupt_record`
- */
+/** Parses stored JSON. @throws HelixError `corrupt_record`: another program wrote the text, or it was truncated */
 export function parseStored(text: string | undefined, what: string): unknown {
   try {
     return JSON.parse(text ?? '');

@@ -61,7 +61,6 @@ export function parseRedisAddress(address: string): RedisAddress {
 /** Splits the names of files off an address. */
 function takeTlsFiles(address: string): { url: string; files?: { files: TlsFiles } } {
   const [url, query] = splitOnce(address, '?');
-  if (query === undefined) return { url: address };
   const parameters = new URLSearchParams(query);
   const files: TlsFiles = {};
   for (const name of TLS_FILES) {
@@ -97,9 +96,7 @@ function parseHosts(hosts: string, defaultPort: number): HostAndPort[] {
 
 function parseUser(text: string | undefined): Pick<Access, 'username' | 'password'> {
   if (!text) return {};
-  const colon = text.indexOf(':');
-  const [name, password] =
-    colon < 0 ? [text, undefined] : [text.slice(0, colon), text.slice(colon + 1)];
+  const [name, password] = splitOnce(text, ':');
   try {
     return {
       ...(name && { username: decodeURIComponent(name) }),

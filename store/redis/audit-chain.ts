@@ -3,7 +3,6 @@ import type { AuditEntry, AuditFault, AuditVerdict } from '../contract/audit.js'
 import { parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
 
-/** A stored entry of a chain. */
 export interface StoredEntry {
   n: number;
   /** The entry as JSON; the hash covers this text. */
@@ -16,7 +15,6 @@ export interface StoredEntry {
 /** The newest entry of a chain; number 0 and hash '' before the first. */
 export type Head = Pick<StoredEntry, 'n' | 'hash'>;
 
-/** Hashes the previous entry's hash with an entry's number and text. */
 export function hashOf(before: string, n: number, text: string): string {
   return createHash('sha256')
     .update(`${before}\n${String(n)}\n${text}`)
@@ -117,7 +115,6 @@ export async function* readChain(
   }
 }
 
-/** Returns undefined for an entry that lacks a field. */
 export function toStored(id: string, fields: readonly string[]): StoredEntry | undefined {
   const stored: Record<string, string | undefined> = {};
   for (let at = 0; at < fields.length; at += 2) stored[fields[at] ?? ''] = fields[at + 1];

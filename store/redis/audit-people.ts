@@ -11,50 +11,46 @@ const ASKED_MS = 24 * 60 * 60 * 1000;
 export type People = ReturnType<typeof createPeople>;
 
 /**
- * Creates pseudonyms of people, each with its own key: a reader of the trail cannot identify people by trying names,
- * and without the key nobody can. The name of a person who acted on other people's data is also sealed, out of reach of
- * any erasure.
+ * Creates pseudonyms of a tenant's people, each with its own key: a reader of the trail cannot identify people by trying
+ * names, and without the key nobody can. The name of a person who acted on other people's data is also sealed, out of
+ * reach of any erasure.
  */
-export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 'keys' | 'now'>) {
-  const keyOf = (tenant: string, person: string): Promise<string | null> =>
-    redis.hget(keys.audit(tenant).people, person);
+export function createPeople(
+  { redis, keys, now }: Pick<RedisContext, 'redis' | 'keys' | 'now'>,
+  tenant: string,
+) {
+  const { people, names, acted, sealed, asked } = keys.audit(tenant);
 
-  async function makeKey(tenant: string, person: string): Promise<string> {
+  async function makeKey(person: string): Promise<string> {
     const key = randomBytes(KEY_BYTES).toString('base64url');
     // If two processes make a key, the first counts.
-    const isMade = (await redis.hsetnx(keys.audit(tenant).people, person, key)) === 1;
-    return isMade ? key : ((await keyOf(tenant, person)) ?? key);
+    const isMade = (await redis.hsetnx(people, person, key)) === 1;
+    return isMade ? key : ((await redis.hget(people, person)) ?? key);
   }
 
   async function read(key: string, pseudonyms: readonly string[]): Promise<Map<string, string>> {
     const wanted = [...new Set(pseudonyms)];
     if (wanted.length === 0) return new Map();
-    const names = await redis.hmget(key, ...wanted);
-    return new Map(
-      wanted.flatMap((pseudonym, at) => {
-        const name = names[at];
-        return name == null ? [] : [[pseudonym, name] as const];
-      }),
-    );
+    const found = await redis.hmget(key, ...wanted);
+    return new Map(wanted.flatMap((pseudonym, at) => (found[at] ? [[pseudonym, found[at]]] : [])));
   }
 
-  async function find(tenant: string, person: string | undefined): Promise<string | undefined> {
+  async function find(person: string | undefined): Promise<string | undefined> {
     if (person === undefined) return undefined;
-    const key = await keyOf(tenant, person);
+    const key = await redis.hget(people, person);
     return key === null ? undefined : toPseudonym(key, person);
   }
 
-  async function readAsked(tenant: string): Promise<[string, DualRequest][]> {
-    const stored = await redis.hgetall(keys.audit(tenant).asked);
-    return Object.entries(stored).map(([field, until]) => {
+  async function readAsked(): Promise<[string, DualRequest][]> {
+    return Object.entries(await redis.hgetall(asked)).map(([field, until]) => {
       const request = parseStored(field, 'request of an operator') as DualRequest;
       return [field, { ...request, until: Number(until) }];
     });
   }
 
-  async function drop(tenant: string, isOver: (request: DualRequest) => boolean) {
-    for (const [field, request] of await readAsked(tenant)) {
-      if (isOver(request)) await redis.hdel(keys.audit(tenant).asked, field);
+  async function dropAsked(isOver: (request: DualRequest) => boolean) {
+    for (const [field, request] of await readAsked()) {
+      if (isOver(request)) await redis.hdel(asked, field);
     }
   }
 
@@ -64,15 +60,10 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
      *
      * @param isOnOthers the person acts on other people's data
      */
-    pseudonymOf: async (
-      tenant: string,
-      person: string | undefined,
-      isOnOthers: boolean,
-    ): Promise<string | undefined> => {
+    pseudonymOf: async (person: string | undefined, isOnOthers: boolean) => {
       if (person === undefined || person === '') return undefined;
-      const { names, acted, sealed } = keys.audit(tenant);
       for (;;) {
-        const key = (await keyOf(tenant, person)) ?? (await makeKey(tenant, person));
+        const key = (await redis.hget(people, person)) ?? (await makeKey(person));
         const pseudonym = toPseudonym(key, person);
         await redis.hset(names, pseudonym, person);
         if (isOnOthers) {
@@ -80,43 +71,34 @@ export function createPeople({ redis, keys, now }: Pick<RedisContext, 'redis' | 
           await redis.zadd(acted, now(), pseudonym);
           await redis.hset(sealed, pseudonym, person);
         }
-        if ((await keyOf(tenant, person)) === key) return pseudonym;
+        if ((await redis.hget(people, person)) === key) return pseudonym;
         // The person was forgotten meanwhile, so the name would stay without its key.
         await redis.hdel(names, pseudonym);
       }
     },
     find,
-    namesOf: (tenant: string, pseudonyms: readonly string[]) =>
-      read(keys.audit(tenant).names, pseudonyms),
-    sealedOf: (tenant: string, pseudonyms: readonly string[]) =>
-      read(keys.audit(tenant).sealed, pseudonyms),
-    hasActedOnOthers: async (tenant: string, person: string): Promise<boolean> => {
-      const pseudonym = await find(tenant, person);
-      if (pseudonym === undefined) return false;
-      return (await redis.zscore(keys.audit(tenant).acted, pseudonym)) !== null;
+    namesOf: (pseudonyms: readonly string[]) => read(names, pseudonyms),
+    sealedOf: (pseudonyms: readonly string[]) => read(sealed, pseudonyms),
+    hasActedOnOthers: async (person: string): Promise<boolean> => {
+      const pseudonym = await find(person);
+      return pseudonym !== undefined && (await redis.zscore(acted, pseudonym)) !== null;
     },
-    ask: async (
-      tenant: string,
-      { action, subject, by, personId }: Omit<DualRequest, 'until'>,
-    ): Promise<void> => {
-      const key = keys.audit(tenant).asked;
-      await drop(tenant, ({ until }) => until <= now());
+    ask: async ({ action, subject, by, personId }: Omit<DualRequest, 'until'>): Promise<void> => {
+      await dropAsked(({ until }) => until <= now());
       const field = JSON.stringify({ action, subject, by, personId });
-      await redis.hsetnx(key, field, String(now() + ASKED_MS));
-      await redis.pexpire(key, ASKED_MS);
+      await redis.hsetnx(asked, field, String(now() + ASKED_MS));
+      await redis.pexpire(asked, ASKED_MS);
     },
-    asked: async (tenant: string): Promise<DualRequest[]> => {
-      const requests = await readAsked(tenant);
+    asked: async (): Promise<DualRequest[]> => {
+      const requests = await readAsked();
       return requests.flatMap(([, request]) => (request.until > now() ? [request] : []));
     },
-    forget: async (tenant: string, person: string): Promise<boolean> => {
-      await drop(tenant, ({ action, subject, by }) =>
+    forget: async (person: string): Promise<boolean> => {
+      await dropAsked(({ action, subject, by }) =>
         action === 'forget' ? [subject, by].includes(person) : by === person,
       );
-      const key = await keyOf(tenant, person);
-      if (key === null) return false;
-      const { people, names } = keys.audit(tenant);
-      const pseudonym = toPseudonym(key, person);
+      const pseudonym = await find(person);
+      if (pseudonym === undefined) return false;
       // The name is deleted first, since the key finds it again if this is interrupted.
       await redis.hdel(names, pseudonym);
       await redis.hdel(people, person);

@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Entry, Read, Want, Write } from '../../session/fields.js';
-import { HelixError } from '../../protocol/errors.js';
 import type { Backend, Commit } from '../change.js';
 import { fieldsOf, jsonOf, writerOf, type StreamEntry } from './entries.js';
 import type { Atomic } from './atomic.js';
 import type { Check, Write as Command } from './write-if.js';
 
-const EARLIER = 'This conversation was made by an earlier build and cannot be read.';
-
 export interface BackendOptions extends Pick<Atomic, 'load' | 'writeIf'> {
-  /** Prefix of all keys. */
   prefix: string;
   keep: Backend['keep'];
 }
@@ -22,9 +18,9 @@ export function createBackend({ load, writeIf, prefix, keep }: BackendOptions): 
       const { commands, pick } = toReads(keys, reads);
       const versioned = [keys('', 'record'), keys('', 'files')];
       const loaded = await load(versioned, commands, isLarge);
-      const [[version, sequence, logBytes, foreign], changes, [seconds, micros], replies] =
-        loaded as [...[(string | null)[], string | null, [string, string], unknown[]]];
-      if (foreign != null) throw new HelixError('corrupt_record', EARLIER);
+      const [[version, sequence, logBytes], changes, [seconds, micros], replies] = loaded as [
+        ...[(string | null)[], string | null, [string, string], unknown[]],
+      ];
       return {
         version: `${version ?? ''} ${sequence ?? ''} ${changes ?? ''}`,
         recordVersion: `${version ?? ''} ${changes ?? ''}`,
@@ -64,10 +60,7 @@ export function createBackend({ load, writeIf, prefix, keep }: BackendOptions): 
 /** Part of the message with which Redis refuses an entry whose id is not above all others. */
 const ID_EXISTS = 'equal or smaller';
 
-/**
- * Parses a stored whole number; 0 if absent.
- * @throws SyntaxError if another program wrote something else
- */
+/** Parses a stored whole number; 0 if absent. @throws SyntaxError if another program wrote something else */
 function toNumber(text: string | null | undefined): number {
   const number = Number(text ?? 0);
   if (!Number.isSafeInteger(number)) throw new SyntaxError('this is no number');
@@ -102,50 +95,67 @@ function keysOf(prefix: string, conversationId: string): Keys {
   };
 }
 
+/** Takes what a read has asked for from all replies. */
+type Take = (replies: readonly unknown[]) => unknown;
+
 /** Returns the commands for reads; fields of one hash are read together. */
-function toReads(
-  keys: Keys,
-  reads: readonly Want[],
-): { commands: string[][]; pick: (replies: readonly unknown[]) => unknown[] } {
+function toReads(keys: Keys, reads: readonly Want[]) {
   const commands: string[][] = [];
   const hashes = new Map<string, number>();
-  const picks = reads.map((read): ((replies: readonly unknown[]) => unknown) => {
-    if (read[0] === 'field') {
-      const key = keys(read[2], read[1]);
-      let at = hashes.get(key);
-      if (at === undefined || (commands[at]?.length ?? 0) > MOST_WORDS) {
-        at = commands.push(['HMGET', key]) - 1;
-        hashes.set(key, at);
+  const send = (command: string[], convert = (reply: unknown): unknown => reply): Take => {
+    const at = commands.push(command) - 1;
+    return (replies) => convert(replies[at]);
+  };
+  const readField = (key: string, name: string): Take => {
+    let at = hashes.get(key);
+    if (at === undefined || (commands[at]?.length ?? 0) > MOST_WORDS) {
+      at = commands.push(['HMGET', key]) - 1;
+      hashes.set(key, at);
+    }
+    const of = at;
+    const field = (commands[at]?.push(name) ?? 0) - 3;
+    return (replies) => (replies[of] as unknown[])[field];
+  };
+  const picks = reads.map((read): Take => {
+    switch (read[0]) {
+      case 'field':
+        return readField(keys(read[2], read[1]), read[3]);
+      case 'fields':
+        return send(['HGETALL', keys(read[2], read[1])]);
+      case 'rowCount':
+        return send(['LLEN', keys(read[1], 'rows')]);
+      case 'rows':
+        return send(['LRANGE', keys(read[1], 'rows'), String(read[2]), String(read[3])]);
+      case 'entries': {
+        const [, after, upTo, most] = read;
+        const last = Number.isFinite(upTo) ? idOf(upTo) : '+';
+        const count = Number.isFinite(most) ? ['COUNT', String(most)] : [];
+        const command = ['XRANGE', keys('', 'log'), `(${idOf(after)}`, last, ...count];
+        return send(command, (reply) => (reply as StreamEntry[]).map(toEntry));
       }
-      const of = at;
-      const field = (commands[at]?.push(read[3]) ?? 0) - 3;
-      return (replies) => (replies[of] as unknown[])[field];
+      case 'entryCount':
+        return send(['XLEN', keys('', 'log')]);
+      case 'calls': {
+        const [, part, ...contents] = read;
+        const hashesOf = [keys(part, 'record'), keys(part, 'content')];
+        const command = ['CALLS', MOST_CALLS, ...hashesOf, ...contents];
+        return send(command, (reply) => toCalls(part, contents, reply as CallsReply | null));
+      }
+      case 'newRows': {
+        const [, part, from, most] = read;
+        const command = ['ROWS', String(most), keys(part, 'rows'), String(from)];
+        return send(command, (reply) => toNewRows(part, from, reply as NewRowsReply | null));
+      }
+      case 'state': {
+        const [, part] = read;
+        return send(['STATE', keys(part, 'record'), keys(part, 'content')], (reply) => {
+          const [name, text] = (reply ?? []) as [name?: string, text?: string | null];
+          return name === undefined ? [] : [[['field', 'content', part, name], text]];
+        });
+      }
     }
-    if (read[0] === 'calls') {
-      const [, part, ...contents] = read;
-      const [record, content] = [keys(part, 'record'), keys(part, 'content')];
-      const at = commands.push(['CALLS', MOST_CALLS, record, content, ...contents]) - 1;
-      return (replies) => toCalls(part, contents, replies[at] as CallsReply | null);
-    }
-    if (read[0] === 'newRows') {
-      const [, part, from, most] = read;
-      const at = commands.push(['ROWS', String(most), keys(part, 'rows'), String(from)]) - 1;
-      return (replies) => toNewRows(part, from, replies[at] as NewRowsReply | null);
-    }
-    if (read[0] === 'state') {
-      const [, part] = read;
-      const at = commands.push(['STATE', keys(part, 'record'), keys(part, 'content')]) - 1;
-      return (replies) => {
-        const [name, text] = (replies[at] ?? []) as [name?: string, text?: string | null];
-        return name === undefined ? [] : [[['field', 'content', part, name], text]];
-      };
-    }
-    const at = commands.push(toCommand(keys, read)) - 1;
-    return read[0] === 'entries'
-      ? (replies) => (replies[at] as StreamEntry[]).map(toEntry)
-      : (replies) => replies[at];
   });
-  return { commands, pick: (replies) => picks.map((pick) => pick(replies)) };
+  return { commands, pick: (replies: readonly unknown[]) => picks.map((pick) => pick(replies)) };
 }
 
 /** Above this number of calls, only requested ones are read. */
@@ -153,11 +163,7 @@ const MOST_CALLS = '16';
 
 type CallsReply = [order: string | null, ...fields: (string | null)[][]];
 
-function toCalls(
-  part: string,
-  contents: readonly string[],
-  reply: CallsReply | null,
-): [Read, unknown][] {
+function toCalls(part: string, contents: readonly string[], reply: CallsReply | null) {
   if (reply === null) return [];
   const [order, calls, ...texts] = reply;
   const found: [Read, unknown][] = [[['field', 'record', part, 'order'], order]];
@@ -178,24 +184,6 @@ function toNewRows(part: string, from: number, reply: NewRowsReply | null): [Rea
   const [count, rows] = reply;
   const counted: [Read, unknown] = [['rowCount', part], count];
   return rows === undefined ? [counted] : [counted, [['rows', part, from, count - 1], rows]];
-}
-
-function toCommand(keys: Keys, read: Exclude<Read, readonly ['field', ...unknown[]]>): string[] {
-  switch (read[0]) {
-    case 'fields':
-      return ['HGETALL', keys(read[2], read[1])];
-    case 'rowCount':
-      return ['LLEN', keys(read[1], 'rows')];
-    case 'rows':
-      return ['LRANGE', keys(read[1], 'rows'), String(read[2]), String(read[3])];
-    case 'entries': {
-      const upTo = Number.isFinite(read[2]) ? idOf(read[2]) : '+';
-      const count = Number.isFinite(read[3]) ? ['COUNT', String(read[3])] : [];
-      return ['XRANGE', keys('', 'log'), `(${idOf(read[1])}`, upTo, ...count];
-    }
-    case 'entryCount':
-      return ['XLEN', keys('', 'log')];
-  }
 }
 
 function toEntry([id, fields]: StreamEntry): Entry {
@@ -239,7 +227,7 @@ function toWrites(keys: Keys, write: Write): Command[] {
     case 'drop':
       return [['UNLINK', keys(write[2], write[1])]];
     case 'push':
-      return inParts('RPUSH', keys(write[1], 'rows'), write.slice(2));
+      return inParts('RPUSH', keys(write[2], write[1]), write.slice(3));
     case 'trim': {
       const [key, last] = [keys(write[1], 'rows'), write[2] - 1];
       return [last < 0 ? ['UNLINK', key] : ['LTRIM', key, '0', String(last)]];
@@ -260,42 +248,21 @@ function toWrites(keys: Keys, write: Write): Command[] {
     }
     case 'stop':
       return [['SPUBLISH', keys('', 'stop'), write[1]]];
-    case 'note':
-      return [['RPUSH', keys('', write[1]), write[2]]];
-    case 'expire':
-      return keptOf(write[1]).map((name) => toExpiry(keys(write[1], name), write[2]));
-    case 'expireLog':
-      return [toExpiry(keys('', 'log'), write[1])];
-    case 'persist':
-      return [...keptOf(write[1]).map((name) => keys(write[1], name)), keys('', 'log')].map((key) =>
-        toExpiry(key),
-      );
-    case 'elsewhere': {
-      const [, fileId, at] = write;
-      const key = keys('', 'elsewhere');
-      return [at === undefined ? ['HDEL', key, fileId] : ['HSET', key, fileId, String(at)]];
+    case 'expire': {
+      const [, what, part, ms] = write;
+      return namesOf(what, part).map((name): Command => {
+        const key = keys(part, name);
+        return ms === undefined ? ['PERSIST', key] : ['PEXPIRE', key, String(ms)];
+      });
     }
-    case 'fileBytes': {
-      const [, ms] = write;
-      const expiring = ms === undefined ? [] : FILES.map((name) => toExpiry(keys('', name), ms));
-      return [['HSETNX', keys('', 'fileBytes'), '', ''], ...expiring];
-    }
-    case 'keepFiles':
-      return FILES.map((name) => toExpiry(keys('', name)));
   }
 }
 
-/** Returns the id of the log's entry with this sequence. */
 function idOf(sequence: number): string {
   return `${String(sequence)}-0`;
 }
 
-/** @param ms never if absent */
-function toExpiry(key: string, ms?: number): Command {
-  return ms === undefined ? ['PERSIST', key] : ['PEXPIRE', key, String(ms)];
-}
-
-/** Returns the keys that expire with a session. */
-function keptOf(part: string): string[] {
+function namesOf(what: 'session' | 'log' | 'files', part: string): readonly string[] {
+  if (what !== 'session') return what === 'log' ? ['log'] : FILES;
   return part === '' ? [...KEPT, 'results', ...FILES] : KEPT;
 }

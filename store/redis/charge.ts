@@ -19,7 +19,6 @@ export interface Figures {
   queued: number;
   /** 1 while its run is active. */
   runs: number;
-  /** ms since the epoch. */
   updated: number;
   /** Usage of all ended runs: six numbers and the number of runs; '' without runs. */
   spent: string;
@@ -33,11 +32,9 @@ export const CHARGED: readonly Want[] = [
   ['entryCount'],
 ];
 
-/** An owner's charge for one session. */
 export interface Charged {
   owner: SessionOwner;
   agent: string;
-  /** Model of its newest step. */
   model: string;
   status: RunStatus;
   figures: Figures;
@@ -111,22 +108,19 @@ function usedBelow({ tree, existing, children }: Session): Usage {
 
 /** One session's share of its owner's sums. */
 type Entry = Omit<Figures, 'updated'>;
+/** Its numbers, in the order in which they are stored. */
+const SHARE = ['created', 'version', 'bytes', 'queued', 'runs'] as const;
 
 function parseEntry(stored: string | null): Entry | undefined {
   if (stored === null) return undefined;
-  const [created, version, bytes, queued, runs, ...spent] = stored.split(' ');
-  return {
-    created: Number(created),
-    version: Number(version),
-    bytes: Number(bytes),
-    queued: Number(queued),
-    runs: Number(runs),
-    spent: spent.join(' '),
-  };
+  const words = stored.split(' ');
+  const numbers = SHARE.map((name, at) => [name, Number(words[at])] as const);
+  const spent = words.slice(SHARE.length).join(' ');
+  return { ...(Object.fromEntries(numbers) as Omit<Entry, 'spent'>), spent };
 }
 
-function formatEntry({ created, version, bytes, queued, runs, spent }: Entry): string {
-  return [created, version, bytes, queued, runs, ...(spent === '' ? [] : [spent])].join(' ');
+function formatEntry(entry: Entry): string {
+  return [...SHARE.map((name) => entry[name]), entry.spent].join(' ').trimEnd();
 }
 
 export function createCharge({ redis, keys, writeIf, now }: RedisContext) {
@@ -163,11 +157,10 @@ export function createCharge({ redis, keys, writeIf, now }: RedisContext) {
         const writes: Write[] = [];
         const [old, next] = [countsOf(before), countsOf(charged?.figures)];
         const isLess = next.sessions < old.sessions;
-        const sums: [string, string | null][] = [
-          [at.usage, ofUser],
-          [at.tenant, ofTenant],
-        ];
-        for (const [key, sessions] of sums) {
+        for (const [key, sessions] of Object.entries({
+          [at.usage]: ofUser,
+          [at.tenant]: ofTenant,
+        })) {
           if (isLess) checks.push([sessions ?? '', 'HGET', key, 'sessions']);
           if (isLess && Number(sessions) === 1) {
             // A user without sessions leaves no key.
@@ -228,13 +221,9 @@ const KEPT_MS = 400 * 24 * 60 * 60 * 1000;
 const SPEND_MS = 40 * 24 * 60 * 60 * 1000;
 /** Field with the cost of all users of a slot; a user's own field is escaped and cannot equal it. */
 export const ALL = '*';
-/** Index of the cost in a usage. */
 const COST = 5;
 
-/**
- * Returns the sums to which a session's usage belongs now, by the JSON list of agent and model; undefined if it has
- * ended no run.
- */
+/** Returns the sums, by agent and model, to which a session's usage belongs now; undefined if it has ended no run. */
 function usedBy(owner: OwnerKeys, charged: Charged | undefined, now: number) {
   if (charged === undefined || charged.figures.spent === '') return undefined;
   const day = toDay(now);

@@ -26,7 +26,6 @@ interface RetryPolicy {
   waits: boolean;
   /** Retries of a command after its connection broke; null: no limit. */
   retries: number | null;
-  /** Time limit of a command. */
   timeoutMs: number | undefined;
   maxBackoffMs: number;
 }
@@ -34,7 +33,6 @@ interface RetryPolicy {
 /** Delays before the retry of a command that a cluster redirects, or cannot serve right now. */
 const REDIRECT_PAUSE_MS = 10;
 const RETRY_PAUSE_MS = 100;
-/** Minimum time between two searches for the master. */
 const LOOK_AGAIN_MS = 1_000;
 /** Refresh interval of the map of slots, for subscribers, which are not informed of changes. */
 const SLOTS_REFRESH_MS = 5_000;
@@ -48,7 +46,6 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER;
  */
 export type WhenAway = 'refuse' | 'wait';
 
-/** Time limit of commands with the policy `refuse`. */
 const REFUSED_MS = 1_500;
 
 const POLICIES: Record<WhenAway, RetryPolicy> = {
@@ -105,11 +102,7 @@ export function duplicateForSubscriptions(redis: RedisConnection): RedisConnecti
 }
 
 /** Creates a client that connects on request. Connection errors are reported to the callers of its commands. */
-function createClient(
-  url: string,
-  policy: RetryPolicy,
-  use: 'commands' | 'subscriptions',
-): RedisConnection {
+function createClient(url: string, policy: RetryPolicy, use: 'commands' | 'subscriptions') {
   const address = parseRedisAddress(url);
   const client =
     address.kind === 'cluster'
@@ -168,10 +161,7 @@ function createRedis(
   });
 }
 
-/**
- * When a master has become a replica, ioredis looks for the new master and resends the command. If there is none, the
- * caller gets the error.
- */
+/** After READONLY, ioredis looks for the new master and resends the command. Without one, the caller gets the error. */
 function createReconnection(): (error: Error) => 2 | false {
   let lookedAt: number | undefined;
   return (error) => {

@@ -36,7 +36,6 @@ export function toKeptMs(ttl: AuditTtl): (tenant: string) => number {
   };
 }
 
-/** Retention of stored data. */
 export interface Expiry {
   /** Retention of an ended run's stream, seconds. Default one day. */
   streamTtlSeconds?: number;
@@ -61,7 +60,6 @@ export interface RedisStoreOptions extends Expiry {
 }
 
 export interface ContextOptions {
-  /** Retries commands while Redis temporarily refuses them. */
   retriesRefusals?: boolean;
   /** Connection for large reads. Default: the same. */
   reads?: RedisConnection;

@@ -9,16 +9,14 @@ import { dropStaged, putState, saveState, stage } from '../../session/state.js';
 import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
 import type {
-  Checkpoints,
   CustomState,
-  Documents,
   PromotedState,
   StagedChanges,
   StateRead,
-  Staging,
 } from '../contract/documents.js';
 import type { RunInfo, Runs } from '../contract/runs.js';
 import type { SessionCalls } from '../contract/sessions.js';
+import type { Store } from '../contract/store.js';
 import { applyChanges, fitChanges } from '../record/apply-changes.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
 import { toPendingCalls, toSuspension } from '../record/session-summaries.js';
@@ -31,29 +29,19 @@ import { stateAt, toStateRead } from './stored-session.js';
 const PAGE = 50;
 const MAX_PAGE = 1_000;
 
-/** The nouns, and parts of nouns, that read a session as documents. */
-export interface DocumentNouns {
-  documents: Documents;
-  checkpoints: Checkpoints;
-  staging: Staging;
-  runs: Pick<Runs, 'current' | 'read' | 'list' | 'interruption'>;
-  calls: Pick<Calls, 'pending' | 'suspension'>;
-}
-
-/** Creates runs, checkpoints, the transcript, the agent's own state and its staged changes. */
 export function createDocuments(
   { redis, keys, change, look, now }: RedisContext,
   { sessions, readView }: ReturnType<typeof createSessionReads>,
-): DocumentNouns {
+): Pick<Store, 'documents' | 'checkpoints' | 'staging'> & {
+  runs: Pick<Runs, 'current' | 'read' | 'list' | 'interruption'>;
+  calls: Pick<Calls, 'pending' | 'suspension'>;
+} {
   async function callsOf(sessionId: string): Promise<SessionCalls> {
     checkStreamId(sessionId);
     return (await sessions.withCalls(sessionId)) ?? notFound();
   }
 
-  async function readOf<Found>(
-    sessionId: string,
-    read: (session: Session) => Found,
-  ): Promise<Found> {
+  async function readOf<Found>(sessionId: string, read: (session: Session) => Found) {
     checkStreamId(sessionId);
     const found = await look(sessionId, (session) =>
       session.record?.agent === undefined ? undefined : { of: read(session) },
@@ -61,7 +49,6 @@ export function createDocuments(
     return (found ?? notFound()).of;
   }
 
-  /** Applies staged changes, of one step or of all. */
   async function promote(
     sessionId: string,
     stepId: string | undefined,
@@ -94,28 +81,6 @@ export function createDocuments(
     return change(sessionId, promoteStaged, {}, { wants });
   }
 
-  /** Reads all runs of a session, newest last; empty if it does not exist. */
-  async function readRuns(sessionId: string): Promise<RunInfo[]> {
-    checkStreamId(sessionId);
-    const stored = await look(sessionId, (session) => {
-      const { record, runs } = session;
-      if (record?.agent === undefined) return [];
-      const newest = [record.run.id, summaryOf(record)] as const;
-      return [...new Map([newest, ...runs.all()])].map(([name, text]) => ({
-        isRewind: name.startsWith(REWIND),
-        text,
-        output: outputOf(session, text),
-      }));
-    });
-    const rewinds = stored.flatMap(({ isRewind, text }) =>
-      isRewind ? (JSON.parse(text) as Dropped) : [],
-    );
-    return stored
-      .filter(({ isRewind }) => !isRewind)
-      .map(({ text, output }) => toRunInfo(parseStored(text, 'run') as StoredRun, rewinds, output))
-      .sort((a, b) => runNumberOf(a.runId) - runNumberOf(b.runId));
-  }
-
   return {
     documents: {
       load: async (sessionId) => {
@@ -145,7 +110,8 @@ export function createDocuments(
           now: now(),
         });
         if (saved.kind === 'saved') return { version: saved.version };
-        return saved.kind === 'not_found' ? notFound() : staleState(sessionId, before);
+        if (saved.kind === 'not_found') notFound();
+        throw new StaleStateError(sessionId, before);
       },
       readState: async (sessionId, at = 'now') => {
         return readOf(sessionId, (session) => {
@@ -174,7 +140,8 @@ export function createDocuments(
           if (checkpoint === undefined) return null;
           const customState = stateAt(session, checkpoint.stateVersion);
           // Only states of the newest turns are kept.
-          if (customState === undefined) throw tooOld();
+          if (customState === undefined)
+            notFound('The state of so old a checkpoint is no longer kept.');
           return { ...checkpoint, customState };
         }),
       latest: (sessionId) =>
@@ -185,7 +152,8 @@ export function createDocuments(
       list: async (sessionId, { limit = PAGE, cursor } = {}) => {
         checkCount('limit', limit);
         // Checkpoints come and go only at the end of the list, so the others' indexes stay.
-        const before = cursor === undefined ? Infinity : toIndex(cursor);
+        const before = cursor === undefined ? Infinity : /^\d+$/.test(cursor) ? Number(cursor) : -1;
+        if (cursor !== undefined) checkCount('cursor', before);
         return readOf(sessionId, (session) => {
           const end = Math.min(before, session.existing.checkpoints);
           const start = Math.max(0, end - Math.min(Math.max(limit, 1), MAX_PAGE));
@@ -222,10 +190,20 @@ export function createDocuments(
         );
       },
       read: (sessionId, runId) => readOf(sessionId, (session) => infoOf(session, runId)),
-      list: async (sessionId) => {
-        const runs = await readRuns(sessionId);
-        return runs.length > 0 ? runs : notFound();
-      },
+      list: (sessionId) =>
+        readOf(sessionId, (session) => {
+          const { existing, runs } = session;
+          const newest = [existing.run.id, summaryOf(existing)] as const;
+          const all = [...new Map([newest, ...runs.all()])];
+          const rewinds = all.flatMap(([name, text]) =>
+            name.startsWith(REWIND) ? (JSON.parse(text) as Dropped) : [],
+          );
+          return all
+            .flatMap(([name, text]) =>
+              name.startsWith(REWIND) ? [] : toRunInfo(session, text, rewinds),
+            )
+            .sort((a, b) => runNumberOf(a.runId) - runNumberOf(b.runId));
+        }),
       interruption: (sessionId) =>
         readOf(sessionId, ({ existing: { run } }) => run.interrupted ?? null),
     },
@@ -242,26 +220,17 @@ export const REWIND = 'rewind ';
 /** A stored run: its usage as numbers, its result by reference. */
 type StoredRun = Omit<RunInfo, 'usage'> & { usage?: Usage; outputRef?: string };
 
-/** Returns the result of a stored run as JSON. */
-function outputOf({ tree }: Session, text: string): string | undefined {
-  const { outputRef = '' } = JSON.parse(text) as { outputRef?: string };
-  return outputRef === '' ? undefined : tree.conversation.results.get(outputRef);
-}
-
 /** Returns one run, without a note of a rewind that dropped it; null if there is no such run. */
 function infoOf(session: Session, runId: string): RunInfo | null {
   const { runs, existing } = session;
   const newest = existing.run.id === runId ? summaryOf(existing) : undefined;
   const text = runs.get(runId) ?? newest;
-  if (text === undefined || runId.startsWith(REWIND)) return null;
-  return toRunInfo(parseStored(text, 'run') as StoredRun, [], outputOf(session, text));
+  return text === undefined || runId.startsWith(REWIND) ? null : toRunInfo(session, text, []);
 }
 
-function toRunInfo(
-  { usage, outputRef: _outputRef, ...run }: StoredRun,
-  rewinds: readonly Dropped[],
-  output: string | undefined,
-): RunInfo {
+function toRunInfo({ tree }: Session, text: string, rewinds: readonly Dropped[]): RunInfo {
+  const { usage, outputRef = '', ...run } = parseStored(text, 'run') as StoredRun;
+  const output = outputRef === '' ? undefined : tree.conversation.results.get(outputRef);
   return {
     ...run,
     usage: usage === undefined ? undefined : fromUsage(usage),
@@ -277,7 +246,10 @@ interface Dropped {
   mode: string;
 }
 
-function isDropped({ runId, startRow }: StoredRun, { n, row, mode }: Dropped): boolean {
+function isDropped(
+  { runId, startRow }: Pick<RunInfo, 'runId' | 'startRow'>,
+  { n, row, mode }: Dropped,
+): boolean {
   return runNumberOf(runId) <= n && (startRow > row || (startRow === row && mode === 'retry'));
 }
 
@@ -286,20 +258,6 @@ function toStoredStep(stepId: string): string {
   return stepId.replaceAll('%', '%25').replaceAll('/', '%2F');
 }
 
-function toIndex(cursor: string): number {
-  const index = /^\d+$/.test(cursor) ? Number(cursor) : -1;
-  checkCount('cursor', index);
-  return index;
-}
-
-function tooOld(): HelixError {
-  return new HelixError('not_found', 'The state of so old a checkpoint is no longer kept.');
-}
-
-function staleState(sessionId: string, version: number): never {
-  throw new StaleStateError(sessionId, version);
-}
-
-function notFound(): never {
-  throw new HelixError('not_found', 'There is no such session.');
+function notFound(text = 'There is no such session.'): never {
+  throw new HelixError('not_found', text);
 }

@@ -43,7 +43,12 @@ export function toShortDelta(message: StreamMessage, conversationId: string): st
   // Messages with unknown fields are stored in full.
   if (Object.keys(message).length !== SHARED + own.length) return undefined;
   const { agentId, agentType, step, timestamp } = message as StreamMessage & Base;
-  if (!isId(agentId) || !isId(agentType) || !isCount(step) || !Number.isFinite(timestamp)) {
+  if (
+    !isId(agentId) ||
+    !isId(agentType) ||
+    !(Number.isSafeInteger(step) && step >= 0) ||
+    !Number.isFinite(timestamp)
+  ) {
     return undefined;
   }
   const [text, ...of] = own;
@@ -68,9 +73,7 @@ interface Base {
 }
 
 /** @param message not checked: of whatever a caller has made of it */
-function ownFields(
-  message: StreamMessage | null,
-): [text: string, of?: string | boolean] | undefined {
+function ownFields(message: StreamMessage | null) {
   switch (message?.type) {
     case 'text_delta':
       return isShort(message.delta) ? [message.delta] : undefined;
@@ -95,10 +98,6 @@ function isShort(text: unknown): boolean {
 
 function isId(text: unknown): boolean {
   return typeof text === 'string' && text !== '' && text.length <= LIMITS.idChars;
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
 }
 
 /** Returns the message of parsed JSON, in full or short form; undefined for anything else. */

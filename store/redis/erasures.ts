@@ -7,7 +7,7 @@ import type { Sessions } from '../contract/sessions.js';
 import type { Waiting } from '../contract/waiting.js';
 import type { SessionRecord } from '../../session/record.js';
 import type { Session } from '../../session/tree.js';
-import { erase, type Erase } from '../../session/erase.js';
+import { erase } from '../../session/erase.js';
 import { toStoredJson, parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
 import { REWIND } from './documents.js';
@@ -26,54 +26,28 @@ const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 const NOTED_MS = 60_000;
 
 /** Erases a session. With an act, the remaining work outside the record is noted with it. */
-export async function eraseSession(
-  context: RedisContext,
-  sessionId: string,
-  act: Act | undefined,
-): Promise<void> {
+export async function eraseSession(context: RedisContext, sessionId: string, act: Act | undefined) {
   const { keys, change, writeIf, now } = context;
   const end = { type: 'stream_end', streamId: sessionId, timestamp: now(), status: 'aborted' };
   for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-    const rest = act === undefined ? undefined : await readRest(context, sessionId);
-    if (rest !== undefined) {
-      const list = keys.erasing(rest.owner);
+    const found = act && (await readRest(context, sessionId, act));
+    if (found !== undefined) {
+      const list = keys.erasing(found.owner);
       const writes: Write[] = [
         ['ZADD', list, now(), sessionId],
         ['PEXPIRE', list, KEPT_MS],
       ];
       await writeIf([], writes, { isFreeing: true });
     }
-    const input = { message: toStoredJson(end), noted: notedOf(rest, act) };
+    const input = { message: toStoredJson(end), noted: found?.noted };
     const { kind } = await change(sessionId, erase, input, { isFreeing: true });
     if (kind !== 'changed') return;
   }
   throw new HelixError('unavailable', 'The conversation changes too fast to be erased.');
 }
 
-type Rest = Pick<
-  Erasure,
-  'owner' | 'runs' | 'starting' | 'parts' | 'childRuns' | 'calls' | 'files'
-> & {
-  runId: string;
-  /** Number of sub-agents of that run. */
-  children: number;
-  fileChanges: number;
-};
-
-function notedOf(rest: Rest | undefined, act: Act | undefined): Erase['noted'] {
-  if (rest === undefined || act === undefined) return undefined;
-  const { runId, children, fileChanges, ...found } = rest;
-  return {
-    rest: toStoredJson({ act, ...found }),
-    runId,
-    children,
-    fileChanges,
-    act: toStoredJson(act),
-  };
-}
-
-/** Reads the data that an erasure needs outside the record; undefined if the session does not exist. */
-function readRest({ look, now }: RedisContext, sessionId: string): Promise<Rest | undefined> {
+/** Reads the work of an erasure outside the record; undefined if the session does not exist. */
+function readRest({ look, now }: RedisContext, sessionId: string, act: Act) {
   return look(sessionId, (session) => {
     const { record, tree, runs, children, files } = session;
     if (record === undefined) return undefined;
@@ -82,9 +56,8 @@ function readRest({ look, now }: RedisContext, sessionId: string): Promise<Rest 
     const below = parts.map((part) => tree.session(part));
     const kept = files.all();
     const ended = [...runs.all().keys()].filter((name) => !name.startsWith(REWIND));
-    return {
-      runId: run.id,
-      children: run.children,
+    const rest: Omit<Erasure, 'text' | 'rows' | 'entries' | 'bytes'> = {
+      act,
       owner: toOwner(owner, tenant),
       runs: [...new Set([...ended, run.id])],
       starting: mayStart(record, now()) ? run.id : undefined,
@@ -94,8 +67,15 @@ function readRest({ look, now }: RedisContext, sessionId: string): Promise<Rest 
       files: [...kept.keys()].flatMap((name) =>
         name.startsWith(FILE) ? name.slice(FILE.length) : [],
       ),
-      fileChanges: Number(kept.get('changes') ?? 0),
     };
+    const noted = {
+      rest: toStoredJson(rest),
+      runId: run.id,
+      children: run.children,
+      fileChanges: Number(kept.get('changes') ?? 0),
+      act: toStoredJson(act),
+    };
+    return { owner: rest.owner, noted };
   });
 }
 

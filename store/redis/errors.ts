@@ -36,7 +36,6 @@ export function toContractError(error: unknown): Error {
   return new Error(`Redis refused a command: ${message}`);
 }
 
-/** Returns true if the same command may be sent again later. */
 export function saysNotNow(error: unknown): boolean {
   return isReplyError(error) && NOT_NOW.test(error.message);
 }

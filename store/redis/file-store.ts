@@ -7,10 +7,7 @@ import type { Send } from './send.js';
 
 const PIECE = LIMITS.filePieceBytes;
 
-/**
- * Keeps the bytes of files in Redis, in pieces. A conversation's pieces are one hash, which expires and is erased with
- * the conversation.
- */
+/** Keeps the bytes of files in Redis, in pieces: a hash for each conversation, which expires and is erased with it. */
 export function createRedisFileStore(
   redis: RedisConnection,
   keys: Pick<KeySpace, 'session'>,

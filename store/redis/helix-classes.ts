@@ -46,12 +46,7 @@ export const RedisStateStore = class RedisStateStore {
     redis: RedisClient,
     { prefix, ttl, streamTtl, maxChunks }: RedisStateStoreOptions = {},
   ) {
-    const options = {
-      prefix,
-      sessionTtlSeconds: ttl,
-      streamTtlSeconds: streamTtl,
-      maxChunks,
-    };
+    const options = { prefix, sessionTtlSeconds: ttl, streamTtlSeconds: streamTtl, maxChunks };
     const store = createRedisSessionStore(createContext(redis as RedisConnection, options));
     Object.assign(this, store, toHelixStateStore(store));
   }
@@ -60,10 +55,7 @@ export const RedisStateStore = class RedisStateStore {
 /** A stream manager that also closes the subscription connection that it opened itself. */
 export type RedisStreamManager = StreamManager & { close: () => Promise<void> };
 
-/**
- * A stream manager on a connection of the caller. Without a `subscriber` it opens its own
- * connection when the first reader is created; `close` closes that connection.
- */
+/** A stream manager on a connection of the caller. Without a `subscriber` it opens its own, which `close` closes. */
 export const RedisStreamManager = class RedisStreamManager {
   constructor(
     client: RedisClient,

@@ -1,7 +1,7 @@
 import type { SettleCall, StoredAnswer } from '../../session/answers.js';
 import { childPartOf, formatApprovalId } from '../../protocol/ids.js';
 import type { StreamChunk, StreamMessage } from '../../protocol/chunk.js';
-import type { AssistantPart, Row, UserRow } from '../../protocol/rows.js';
+import type { AssistantPart, Row } from '../../protocol/rows.js';
 import type {
   Addressed,
   KeptRow,
@@ -69,17 +69,7 @@ export function sessionOf(input: Addressed): string {
 }
 
 function toCall(call: NewCall, writer: WriterInput): StoredCall {
-  const {
-    toolCallId: id,
-    toolName: name,
-    kind,
-    row,
-    idempotent,
-    deadlineMs,
-    ask,
-    child,
-    decision,
-  } = call;
+  const { toolCallId: id, toolName: name, kind, idempotent, deadlineMs, ask, child } = call;
   return {
     id,
     name,
@@ -88,13 +78,14 @@ function toCall(call: NewCall, writer: WriterInput): StoredCall {
     deadlineMs,
     // Nested values of the model are checked two levels deeper, since they are stored inside the spec.
     spec: toStoredJson(toCallSpec(writer, call), { around: 2 }),
-    row: row === undefined ? undefined : toStoredRow(row),
-    automatic: decision && toStoredJson(decision),
+    row: call.row && toStoredRow(call.row),
+    automatic: call.decision && toStoredJson(call.decision),
     guarded: call.approvers !== undefined,
     ask: ask && toTimeless(ask),
     part: ask && toStoredJson(toShownPart(call, writer.runId), { around: 1 }),
     child: child && { ...toChildRef(child), part: childPartOf(child.sessionId) },
-    brief: child && toStoredRow(toBriefRow(id, child)),
+    brief:
+      child && toStoredRow({ role: 'user', id, parts: [{ type: 'text', text: child.message }] }),
   };
 }
 
@@ -151,27 +142,18 @@ export function toCallSpec(
   { runId, step }: Pick<WriterInput, 'runId' | 'step'>,
   call: NewCall,
 ): CallSpec {
-  const { toolCallId, toolName, kind, input, deadlineMs, onExpiry, decision, approvers } = call;
-  const { child, about } = call;
+  const { row: _row, timeoutMs: _ms, idempotent: _safe, ask: _ask, child, ...asked } = call;
   return {
-    toolCallId,
-    toolName,
-    kind,
-    input,
+    ...asked,
     runId,
     step,
-    ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
-    deadlineMs,
-    onExpiry,
-    decision,
-    approvers,
+    ...approvalOf(call, runId),
     ...(child !== undefined && { child: toChildRef(child) }),
-    about,
   };
 }
 
-function toBriefRow(toolCallId: string, { message }: NonNullable<NewCall['child']>): UserRow {
-  return { role: 'user', id: toolCallId, parts: [{ type: 'text', text: message }] };
+function approvalOf({ kind, toolCallId }: NewCall, runId: string): { approvalId?: string } {
+  return kind === 'approval' ? { approvalId: formatApprovalId(runId, toolCallId) } : {};
 }
 
 /** Returns a deferred call as the conversation's history shows it. */
@@ -183,7 +165,7 @@ function toShownPart(call: NewCall, runId: string): AssistantPart {
     toolName,
     input,
     kind,
-    ...(kind === 'approval' && { approvalId: formatApprovalId(runId, toolCallId) }),
+    ...approvalOf(call, runId),
     ...(ask?.type === 'tool_start' && ask.byClient === true && { byClient: true }),
     ...(ask && 'providerMetadata' in ask && { providerMetadata: ask.providerMetadata }),
   };

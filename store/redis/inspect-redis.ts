@@ -3,10 +3,8 @@ import { withTimeout, type ClockReading } from '../../protocol/time.js';
 import { closeClient, connectCommands, type RedisConnection } from './clients.js';
 import { createContext, type RedisContext } from './context.js';
 import { callRedis } from './errors.js';
-import { parseOwner } from './keys.js';
 import { mastersOf } from './pulse.js';
 
-/** Facts about one server on which durability depends. */
 export interface ServerInfo {
   version: string;
   /** A replica refuses writes. */
@@ -18,7 +16,6 @@ export interface ServerInfo {
   /** Bytes; 0 means no limit. */
   maxmemory: number;
   usedMemory: number;
-  /** Keys that were evicted since the server started. */
   evictedKeys: number;
 }
 
@@ -47,65 +44,42 @@ export interface RedisSettings {
   warnings: string[];
 }
 
-/**
- * Reads the settings on which durability depends from every master (`noeviction`, an append-only file), and checks that
- * its conversations have this layout and that its user has all rights.
- */
-export async function readRedisSettings(
-  redis: RedisConnection,
-  context: RedisContext,
-): Promise<RedisSettings> {
+/** Reads the settings on which durability depends from every master, and checks that its user has all rights. */
+export async function readRedisSettings(redis: RedisConnection, context: RedisContext) {
   const refusal = await findRefusal(context);
   if (refusal !== undefined) return { version: '', warnings: [`${refusal} ${RIGHTS_FIX}`] };
   const found = await readServers(redis);
   return {
     version: [...new Set(found.map(({ version }) => version))].join(', '),
-    warnings: [...new Set(found.flatMap(warningsOf)), ...(await earlierData(context))],
+    warnings: [...new Set(found.flatMap(warningsOf))],
   };
-}
-
-/** Warns about conversations of an earlier build. One conversation represents all. */
-async function earlierData({ redis, keys }: RedisContext): Promise<string[]> {
-  const first = async (list: string): Promise<string | undefined> =>
-    (await redis.zrangebyscore(list, '-inf', '+inf', 'LIMIT', 0, 1))[0];
-  const owner = await first(keys.ownersIndex);
-  const sessionId = owner && (await first(keys.owner(parseOwner(owner)).sessions));
-  if (sessionId === undefined) return [];
-  const status = await redis.hget(keys.session(sessionId).root, 'status');
-  if (status === null) return [];
-  return [
-    'The conversations in this Redis were made by an earlier build and cannot be read: use another database or prefix, or delete them.',
-  ];
 }
 
 /** Returns the problems of a master, with the settings that solve them; `doctor` says more. */
 export function warningsOf(server: ServerInfo): string[] {
   const { version, hasAppendOnlyFile, maxmemoryPolicy, evictedKeys } = server;
-  const warnings: string[] = [];
-  if (!hasAppendOnlyFile) {
-    warnings.push(
+  const all: [isFound: boolean, warning: string][] = [
+    [
+      !hasAppendOnlyFile,
       'Redis runs without an append-only file: a restart loses conversations. Set appendonly yes.',
-    );
-  }
-  if (maxmemoryPolicy !== 'noeviction') {
-    warnings.push(
+    ],
+    [
+      maxmemoryPolicy !== 'noeviction',
       `Redis evicts keys when it is full (maxmemory-policy ${maxmemoryPolicy}): conversations get lost. Set maxmemory-policy noeviction.`,
-    );
-  }
-  if (evictedKeys > 0) {
-    warnings.push(
+    ],
+    [
+      evictedKeys > 0,
       `Redis has evicted ${String(evictedKeys)} keys since it started: conversations that had them are damaged.`,
-    );
-  }
-  if (Number.parseInt(version, 10) < 7) {
-    warnings.push(`Redis ${version} has no sharded Pub/Sub. Upgrade it to 7.0 or newer.`);
-  }
-  return warnings;
+    ],
+    [
+      Number.parseInt(version, 10) < 7,
+      `Redis ${version} has no sharded Pub/Sub. Upgrade it to 7.0 or newer.`,
+    ],
+  ];
+  return all.flatMap(([isFound, warning]) => (isFound ? warning : []));
 }
 
-/** Findings about a Redis. */
 export interface RedisFacts {
-  /** Facts about every master. */
   servers: ServerInfo[];
   clock: ClockReading;
   /** Reason why a change would be refused, such as a missing right; absent if it would not. */
@@ -135,16 +109,11 @@ export async function inspectRedis(url: string, withinMs = 5_000): Promise<Redis
 
 /** Connects. The client retries, so the first reason is the informative one. */
 async function connect(redis: RedisConnection, withinMs: number): Promise<void> {
-  const failed = new Promise<never>((_, reject) => {
-    redis.once('error', reject);
-  });
-  const ready = new Promise<void>((resolve) => {
-    redis.once('ready', () => {
-      resolve();
-    });
+  const isReady = new Promise((resolve, reject) => {
+    redis.once('error', reject).once('ready', resolve);
   });
   redis.connect().catch(() => undefined);
-  await withTimeout(withinMs, Promise.race([ready, failed]));
+  await withTimeout(withinMs, isReady);
 }
 
 async function readClock(redis: RedisConnection): Promise<ClockReading> {
@@ -174,19 +143,14 @@ export async function warnOfRedis(
   for (const warning of found.warnings) logger.warn({}, warning);
 }
 
-/** A problem that keeps a process from using Redis, and its fix, which names the setting. */
-export interface RedisFault {
-  finding: string;
-  fix: string;
-}
-
 const DEMANDED =
   'Where it demands a certificate, ?cert=<file>&key=<file> behind the address names yours.';
 
 export const RIGHTS_FIX =
   'Give the user of REDIS_URL the rights that docs/redis.md lists (ACL SETUSER).';
 
-export function toRedisFault(address: string, reason: string): RedisFault {
+/** Explains a problem that keeps a process from using Redis. The fix names the setting. */
+export function toRedisFault(address: string, reason: string): { finding: string; fix: string } {
   if (/WRONGPASS|NOAUTH|credentials/.test(reason)) {
     return {
       finding: `Redis at ${address} does not accept the credentials.`,
@@ -222,11 +186,7 @@ export function toRedisFault(address: string, reason: string): RedisFault {
  * @param address in its displayed form, without secrets
  * @param withinMs time limit of the connection
  */
-export async function explainRedis(
-  url: string,
-  address: string,
-  withinMs?: number,
-): Promise<string | undefined> {
+export async function explainRedis(url: string, address: string, withinMs?: number) {
   try {
     const { refusal } = await inspectRedis(url, withinMs);
     return refusal === undefined ? undefined : `${refusal} ${RIGHTS_FIX}`;

@@ -4,10 +4,7 @@ import type { SessionOwner } from '../contract/waiting.js';
 
 /** Keys of a session: record, writers, index, content, ended runs and transcript. */
 export const OWN_KEYS = ['root', 'writers', 'index', 'content', 'runs', 'rows'] as const;
-/**
- * Keys shared by a conversation and its sub-agents: the log, its pages, large results, sub-agents' sessions, and files.
- * The last two are channels and hold nothing.
- */
+/** Keys shared by a conversation and its sub-agents. The last two are channels and hold nothing. */
 export const SHARED_KEYS = [
   'stream',
   'joined',
@@ -58,10 +55,7 @@ export type KeySpace = ReturnType<typeof createKeySpace>;
 
 /** Creates the names of keys under one prefix. They throw HelixError `validation_error` for a malformed session id. */
 export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
-  /**
-   * Returns the prefix with the root session's hash tag. A session and its sub-agents share one cluster slot, for one
-   * script.
-   */
+  /** Returns the prefix with the hash tag of a session and its sub-agents: scripts need them in one slot. */
   const shared = (sessionId: string): string => `${prefix}:{${rootOf(sessionId)}}:`;
   const base = (sessionId: string): string => {
     checkStreamId(sessionId);
@@ -83,10 +77,6 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
       const [own, common] = [base(sessionId), shared(sessionId)];
       const conversation = ['root', 'stream', 'channel'].map((name) => common + name);
       return [`${own}root`, `${own}writers`, ...conversation];
-    },
-    channel: (sessionId: string) => {
-      checkStreamId(sessionId);
-      return `${shared(sessionId)}channel`;
     },
     /** Acts of a conversation that are not relayed yet, in its slot. */
     outbox: (sessionId: string) => `${shared(sessionId)}audit`,
@@ -115,10 +105,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
         about: `${tag}:about`,
       };
     },
-    /**
-     * A namespace's lease holders by the time of their last renewal, its recent stops, and a mark while a worker died
-     * lately.
-     */
+    /** A namespace's lease holders by their last renewal, its recent stops, and a mark while a worker died lately. */
     leases: (namespace: string) => {
       const holders = `${prefix}:leases:${toKeyPart(namespace)}`;
       return { holders, stops: `${holders}:stops`, died: `${holders}:died` };

@@ -11,10 +11,7 @@ const KEPT_MS = 24 * 60 * 60_000;
 
 type LeaseContext = Pick<RedisContext, 'redis' | 'keys' | 'now'>;
 
-/**
- * Leases in Redis. All keys of one holder share a slot; the list of holders is in a slot of its own.
- * A lease is a key that expires, so its time is Redis' own.
- */
+/** Leases in Redis, those of one holder in one slot. A lease is a key that expires, so its time is Redis' own. */
 export function createLeases(context: LeaseContext, thread?: LeaseThread, namespace = ''): Leases {
   const { redis, now } = context;
   const { holders: all, stops, died } = context.keys.leases(namespace);

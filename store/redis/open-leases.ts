@@ -5,17 +5,11 @@ import { createKeySpace } from './keys.js';
 import { createLeases } from './leases.js';
 import { sendOnce } from './send.js';
 
-/** The address of a Redis, and the prefix of its keys. */
-export interface LeaseAddress {
-  url: string;
-  prefix?: string;
-}
-
 /**
  * Opens the leases in another thread, over its own connection and without scripts. A renewal that cannot be sent at
  * once fails: sent later, it would extend a lapsed lease.
  */
-export function openLeases({ url, prefix }: LeaseAddress): OpenedLeases {
+export function openLeases({ url, prefix }: { url: string; prefix?: string }): OpenedLeases {
   const redis = connectCommands(url, 'refuse');
   redis.connect().catch(() => undefined);
   const keys = createKeySpace(prefix);

@@ -20,10 +20,7 @@ const LEASES = new URL(`./open-leases${extname(import.meta.url)}`, import.meta.u
 export interface RedisStores {
   store: Store;
   streamManager: StreamManager;
-  /**
-   * Resolves once Redis answers; before the first connection it waits.
-   * @throws HelixError `unavailable`
-   */
+  /** Resolves once Redis answers; before the first connection it waits. @throws HelixError `unavailable` */
   ping: () => Promise<void>;
   /** Version of Redis, and the settings that durability depends on. */
   settings: () => Promise<RedisSettings>;

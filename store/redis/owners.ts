@@ -1,19 +1,24 @@
 import { rootOf } from '../../protocol/ids.js';
-import { COUNTED, NO_COUNTS, type OwnerCounts, type Owners } from '../contract/owners.js';
+import { COUNTED, type OwnerCounts, type Owners } from '../contract/owners.js';
 import type { Session } from '../../session/tree.js';
 import type { Sessions } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
+import { titleOf } from '../record/conversation-title.js';
 import { CHARGED, chargedOf, countsIn, createCharge, type Charged } from './charge.js';
 import type { RedisContext } from './context.js';
-import { createConversationPages } from './conversation-pages.js';
 import { formatOwner, isSame, parseOwner } from './keys.js';
-import { nextInOrder, type ScoredMember } from './scored-list.js';
+import { nextInOrder, readListPage, type ScoredMember } from './scored-list.js';
 
 /** Up to this many sessions are checked for ended runs that still count. */
 const MOST_AT_WORK = 100;
 /** Interval between repairs of an owner's conversations. */
 const REPAIR_MS = 60 * 60 * 1000;
 const REPAIR_PAGE = 100;
+/** A search reads the titles of this many entries at once. */
+const SEARCHED = 100;
+/** Number of rows searched for the title of a conversation without one. */
+const TITLE_ROWS = 5;
+
 /**
  * Creates the figures of owners, each owner in its own slot. A session's changes cannot reach that slot, so the figures
  * follow afterwards, as of the session's latest read.
@@ -61,10 +66,28 @@ export function createOwners(
   }
 
   async function readCounts(key: string): Promise<OwnerCounts> {
-    return toCounts(await redis.hmget(key, ...COUNTED));
+    const values = await redis.hmget(key, ...COUNTED);
+    const counts = COUNTED.map((what, at) => [what, Number(values[at] ?? 0)]);
+    return Object.fromEntries(counts) as Record<(typeof COUNTED)[number], number>;
   }
 
-  const readConversations = createConversationPages(context, { read, fold, readRows });
+  async function titlesOf(titles: string, ids: readonly string[]): Promise<string[]> {
+    const stored = await redis.hmget(titles, ...ids);
+    return Promise.all(
+      ids.map(async (id, at) => stored[at] ?? titleOf(await readRows(id, 0, TITLE_ROWS))),
+    );
+  }
+
+  /** Returns the conversation, or removes one from the list that no longer exists. */
+  async function listedOf(owner: SessionOwner, sessionId: string, title: string) {
+    const charged = await read(sessionId);
+    if (charged !== undefined && isSame(charged.owner, owner)) {
+      const { agent, status, figures } = charged;
+      return [{ sessionId, title, agent, status, updatedAt: figures.updated }];
+    }
+    await fold(sessionId, owner);
+    return [];
+  }
 
   return {
     fold,
@@ -95,7 +118,31 @@ export function createOwners(
       const ids = await redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MOST_AT_WORK);
       await Promise.all(ids.map((sessionId) => fold(sessionId, owner)));
     },
-    page: readConversations,
+    page: async (owner, { limit, cursor, search = '' }) => {
+      const { sessions, titles } = keys.owner(owner);
+      const wanted = search.toLowerCase();
+      const list = {
+        limit,
+        cursor,
+        atOnce: search === '' ? undefined : SEARCHED,
+        sign: -1,
+      } as const;
+      const { items, ...page } = await readListPage(redis, sessions, list, async (listed, room) => {
+        const found = await titlesOf(
+          titles,
+          listed.map(({ member }) => member),
+        );
+        const matches = listed.flatMap((entry, at) => {
+          const title = found[at] ?? '';
+          return title.toLowerCase().includes(wanted) ? [{ entry, title }] : [];
+        });
+        const taken = matches.slice(0, room);
+        const read = taken.map(({ entry, title }) => listedOf(owner, entry.member, title));
+        const last = taken.length < matches.length ? taken.at(-1)?.entry : listed.at(-1);
+        return { items: (await Promise.all(read)).flat(), last };
+      });
+      return { conversations: items, ...page };
+    },
     take: async (limit, forMs) => {
       const due = await redis.zrangebyscore(keys.ownersIndex, '-inf', now(), 'LIMIT', 0, limit);
       if (due.length > 0) {
@@ -124,14 +171,6 @@ export function createOwners(
       }
     },
   };
-}
-
-function toCounts(values: readonly (string | null)[]): OwnerCounts {
-  const counts = { ...NO_COUNTS };
-  COUNTED.forEach((what, at) => {
-    counts[what] = Number(values[at] ?? 0);
-  });
-  return counts;
 }
 
 const ROWS_AT_ONCE = 200;

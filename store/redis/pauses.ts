@@ -34,7 +34,8 @@ export function createPauses(context: Context, fleet = ''): Pauses {
     list: async () => {
       const found = await redis.hgetall(at.paused);
       return Object.entries(found).map(([field, about]) => ({
-        ...parseField(field),
+        ...parseName(field),
+        everywhere: field.startsWith('*'),
         ...(parseStored(about, 'pause') as Omit<Pause, keyof PauseScope>),
       }));
     },
@@ -89,11 +90,6 @@ export function createPauses(context: Context, fleet = ''): Pauses {
 /** Returns `*:<agent>` or `t<tenant>:<agent>`. */
 function fieldOf({ agent, tenant, everywhere }: PauseScope): string {
   return everywhere ? `*:${toKeyPart(agent)}` : nameOf({ agent, tenant });
-}
-
-function parseField(field: string): PauseScope {
-  const everywhere = field.startsWith('*');
-  return { ...parseName(field), everywhere };
 }
 
 function nameOf({ agent, tenant = '' }: ListName): string {

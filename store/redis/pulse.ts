@@ -10,10 +10,7 @@ export function mastersOf(redis: Redis | Cluster): Redis[] {
   return 'nodes' in redis ? redis.nodes('master') : [redis];
 }
 
-/**
- * Pings until the connection is closed. A client notices vanishing packets only by an unanswered
- * command, and a subscriber or an idle process sends no other.
- */
+/** Pings until the connection is closed, since a client notices vanishing packets only by an unanswered command. */
 export function startPulse(connection: Redis | Cluster): void {
   every(PULSE_MS, connection, () => {
     for (const node of mastersOf(connection)) {

@@ -6,13 +6,9 @@ const SESSION = 'rights';
 /** A command that the store sends, with arguments that allow its keys and channels to be checked. */
 export type Right = readonly [command: string, ...args: string[]];
 
-/**
- * Returns the rights that a Redis user needs for commands inside the scripts, see docs/redis.md. Without one of them a
- * script would fail halfway.
- */
+/** Returns the rights that the scripts need (docs/redis.md). Without one of them a script would fail halfway. */
 export function rightsFor(keys: KeySpace): Right[] {
-  const key = keys.session(SESSION).root;
-  const channel = keys.channel(SESSION);
+  const { root: key, channel } = keys.session(SESSION);
   return [
     ...OF_ONE_KEY.map(([command, ...args]): Right => [command, key, ...args]),
     ['SPUBLISH', channel, ''],

@@ -12,12 +12,7 @@ type Sorted = Pick<Commands, 'zrangebyscore'>;
 type Stored = ScoredMember & { text: string };
 
 /** Reads the members with the lowest scores, up to a score. */
-export async function lowest(
-  redis: Sorted,
-  key: string,
-  upTo: number | '+inf',
-  count: number,
-): Promise<Stored[]> {
+export async function lowest(redis: Sorted, key: string, upTo: number | '+inf', count: number) {
   return toMembers(await redis.zrangebyscore(key, '-inf', upTo, 'WITHSCORES', 'LIMIT', 0, count));
 }
 
@@ -31,8 +26,9 @@ export async function nextInOrder(
   const from = after?.score ?? '-inf';
   // Some members with the same score may already have been returned, so more are read.
   for (let size = count + 1; ; size *= 2) {
-    const page = ['WITHSCORES', 'LIMIT', 0, size];
-    const found = toMembers(await redis.zrangebyscore(key, from, '+inf', ...page));
+    const found = toMembers(
+      await redis.zrangebyscore(key, from, '+inf', 'WITHSCORES', 'LIMIT', 0, size),
+    );
     const members = found.filter((each) => isBehind(each, after));
     if (members.length > 0 || found.length < size) return members.slice(0, count);
   }

@@ -1,10 +1,27 @@
+import { createHash } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { retryDelay } from '../../protocol/time.js';
-import { script, type Evaluate, type Script } from './scripts.js';
 import type { RedisConnection } from './clients.js';
 import { isLackOfRights, lackOfRights, saysNotNow, toContractError } from './errors.js';
 import type { Right } from './rights.js';
+
+/** A Lua script that is called by its hash. */
+export interface Script {
+  code: string;
+  sha: string;
+}
+
+export function script(code: string): Script {
+  return { code, sha: createHash('sha1').update(code).digest('hex') };
+}
+
+/** Calls a script of the store. */
+export type Evaluate = (
+  script: Script,
+  keys: readonly string[],
+  args: readonly string[],
+) => Promise<unknown>;
 
 /** Runs a command on Redis and decides how temporary refusals are handled. */
 export type Send = <T>(work: () => Promise<T>) => Promise<T>;
@@ -85,10 +102,7 @@ export function createUnanswered() {
       working.then(end, end);
       return working;
     },
-    /**
-     * Time without any answer while a command waits, ms; 0 if nothing waits. In a cluster, a single silent node is not
-     * detected.
-     */
+    /** Time without any answer while a command waits, ms; 0 if none waits. One silent node of a cluster is not seen. */
     silentMs: (): number => {
       for (const sent of sentAt.values()) return performance.now() - Math.max(sent, answeredAt);
       return 0;
@@ -154,11 +168,7 @@ export function createEvaluate(
   let isChecked = false;
   let checking: Promise<void> | undefined;
 
-  function evaluate(
-    { sha, code }: Script,
-    keys: readonly string[],
-    args: readonly string[],
-  ): Promise<unknown> {
+  function evaluate({ sha, code }: Script, keys: readonly string[], args: readonly string[]) {
     const input = [keys.length, ...keys, ...args] as const;
     return redis.evalsha(sha, ...input).catch((error: unknown) => {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;

@@ -9,10 +9,9 @@ import { sessionsBelow } from '../../session/waiting.js';
 import { rowsOfMessages, type RowRange } from '../../session/transcript.js';
 import type { Session } from '../../session/tree.js';
 import type { Calls } from '../contract/calls.js';
-import type { CustomState } from '../contract/documents.js';
 import type { ReadMeter } from '../contract/log.js';
 import type { Queue, QueuedEntry } from '../contract/queue.js';
-import type { Sessions, SessionView, WantedRows } from '../contract/sessions.js';
+import type { Sessions, WantedRows } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { wantsOfCall } from '../change.js';
 import { corrupt } from '../record/corrupt.js';
@@ -36,11 +35,7 @@ export function createSessionReads(context: RedisContext) {
   const { redis, keys, look, now } = context;
   const { readPages, withResults } = createStoredRows(context);
 
-  async function readView(
-    sessionId: string,
-    options: ViewOptions = {},
-    meter?: ReadMeter,
-  ): Promise<(SessionView & { customState?: CustomState | undefined }) | undefined> {
+  async function readView(sessionId: string, options: ViewOptions = {}, meter?: ReadMeter) {
     const { callsOnly = false, withState = false } = options;
     for (;;) {
       const wants: Want[] = [APPENDED, ['calls', childPartOf(sessionId)]];

@@ -65,20 +65,20 @@ export function createRedisSessionStore(context: RedisContext): Store {
   const changes = changesOf(context, noteAsking);
 
   const store: Store = {
+    ...documents,
     listening: (listener) => changesOf(context, noteAsking, listener),
-    sessions: {
-      ...sessions,
-      noteSnapshot: noteSnapshotIn(context),
-      ...changes.sessions,
-      erase,
+    sessions: { ...sessions, noteSnapshot: noteSnapshotIn(context), ...changes.sessions, erase },
+    runs: {
+      ...changes.runs,
+      ...documents.runs,
+      next: ({ sessionId, runId }, wants) =>
+        context.look(sessionId, (session) => atOf(checked(session), runId, wants), {
+          wants: [['calls', childPartOf(sessionId)]],
+        }),
     },
-    runs: { ...changes.runs, ...documents.runs, next: nextOf(context) },
     steps: changes.steps,
     calls: { ...changes.calls, ...calls, ...documents.calls },
     queue: { ...changes.queue, ...queue },
-    documents: documents.documents,
-    checkpoints: documents.checkpoints,
-    staging: documents.staging,
     waiting,
     due: createDueLists(context),
     owners,
@@ -91,13 +91,6 @@ export function createRedisSessionStore(context: RedisContext): Store {
     leases: createLeases(context, context.leaseThread),
   };
   return onData(store, context.data);
-}
-
-function nextOf({ look }: RedisContext): Store['runs']['next'] {
-  return ({ sessionId, runId }, wants) =>
-    look(sessionId, (session) => atOf(checked(session), runId, wants), {
-      wants: [['calls', childPartOf(sessionId)]],
-    });
 }
 
 /** A snapshot this soon after another one is not noted. */
@@ -211,12 +204,11 @@ function changesOf(
         const { reply, fresh, state } = made;
         // A later attempt was faster.
         if (reply.kind === 'fencing') return { kind: 'fenced' };
-        if (reply.kind !== 'claimed') return reply;
+        if (reply.kind !== 'claimed' || fresh === undefined) return reply;
+        const rows = await toRows(sessionId, fresh.rows);
         return {
           ...reply,
-          ...(fresh !== undefined && {
-            fresh: { from: fresh.from, rows: await toRows(sessionId, fresh.rows) },
-          }),
+          fresh: { from: fresh.from, rows },
           ...(state !== undefined && { state }),
         };
       },
@@ -232,10 +224,8 @@ function changesOf(
     calls: {
       start: async (input, noted) => {
         const { reply, state } = await startExecution(input, noted);
-        return {
-          ...decoded(reply),
-          ...(state !== undefined && { state: fitChanges(state.customState, state.staged) }),
-        };
+        const now = state && { state: fitChanges(state.customState, state.staged) };
+        return { ...decoded(reply), ...now };
       },
       suspend: change(suspendCall),
       settle: async (input, noted) => {
@@ -248,11 +238,7 @@ function changesOf(
       lease: change(leaseCall),
       takeId: change(takeCallId),
     },
-    queue: {
-      begin: change(beginQueued),
-      edit: change(editQueued),
-      remove: change(removeQueued),
-    },
+    queue: { begin: change(beginQueued), edit: change(editQueued), remove: change(removeQueued) },
   };
 }
 

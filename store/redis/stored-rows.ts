@@ -18,18 +18,8 @@ type StoredToolRow = Omit<ToolRow, 'output'> & { outputRef: string };
 /** An assistant row whose output (the run's result) is stored separately. */
 type StoredReply = Omit<AssistantRow, 'output'> & { outputRef: string };
 
-interface KeptApart<Given> {
-  row: Given | StoredToolRow;
-  chunks: StreamMessage[];
-  /** JSON of the output, if it was removed from the row. */
-  output?: string;
-}
-
-/** Removes a large output from a call's row and chunk. */
-export function keepApart<Given extends ToolRow | undefined>(
-  row: Given,
-  chunks: StreamMessage[],
-): KeptApart<Given> {
+/** Removes a large output from a call's row and chunk. `output` is its JSON. */
+export function keepApart<Given extends ToolRow | undefined>(row: Given, chunks: StreamMessage[]) {
   if (row?.output === undefined) return { row, chunks };
   const json = toStoredJson(row.output);
   if (Buffer.byteLength(json) <= LIMITS.inlineResultBytes) return { row, chunks };
@@ -50,73 +40,52 @@ export function keepApart<Given extends ToolRow | undefined>(
 export type ReadResults = (ids: string[]) => Promise<(string | null)[]>;
 
 /** Restores large results in log entries. Costs nothing without such results. */
-export function resolveEntries(
-  entries: LogEntry[],
-  read: ReadResults,
-): LogEntry[] | Promise<LogEntry[]> {
-  const ids = entries.flatMap(({ message }) => refOf(message, REFERENCES[message.type]));
-  if (ids.length === 0) return entries;
-  return readById(ids, read).then((found) =>
-    entries.map((entry) => {
-      const { message } = entry;
-      const isResult = message.type === 'tool_end';
-      return { ...entry, message: restored(message, REFERENCES[message.type], found, isResult) };
-    }),
+export function resolveEntries(entries: LogEntry[], read: ReadResults) {
+  const messages = entries.map(({ message }) => message);
+  const resolved = resolve(messages, ({ type }) => FIELDS[type], read);
+  if (Array.isArray(resolved)) return entries;
+  return resolved.then((found) =>
+    entries.map((entry, at) => ({ ...entry, message: found[at] ?? entry.message })),
   );
 }
 
-export async function resolveRows(
-  rows: (Row | StoredToolRow | StoredReply)[],
-  read: ReadResults,
-): Promise<Row[]> {
-  const ids = rows.flatMap((row) => refOf(row, OF_ROW));
-  if (ids.length === 0) return rows;
-  const found = await readById(ids, read);
-  return rows.map((row) => restored(row, OF_ROW, found, row.role === 'tool'));
+async function resolveRows(rows: (Row | StoredToolRow | StoredReply)[], read: ReadResults) {
+  return resolve(rows, () => 'output', read);
 }
 
-/** A field that may be stored separately, and the field that refers to it. */
-interface Reference {
-  value: string;
-  ref: string;
-}
-
-const OF_ROW: Reference = { value: 'output', ref: 'outputRef' };
-
-const REFERENCES: Record<string, Reference | undefined> = {
-  tool_end: { value: 'result', ref: 'resultRef' },
-  output: { value: 'output', ref: 'outputRef' },
-  stream_end: { value: 'finalOutput', ref: 'finalOutputRef' },
+/** The field that may be stored separately, by type. The same name with `Ref` refers to it. */
+const FIELDS: Record<string, string | undefined> = {
+  tool_end: 'result',
+  output: 'output',
+  stream_end: 'finalOutput',
 };
 
-function refOf(of: object, reference: Reference | undefined): string[] {
-  const id = reference && (of as Record<string, unknown>)[reference.ref];
-  return typeof id === 'string' ? [id] : [];
-}
-
-/** @param mustBeThere a call without its result is one whose result was lost */
-function restored<Of extends object>(
-  of: Of,
-  reference: Reference | undefined,
-  found: ReadonlyMap<string, unknown>,
-  mustBeThere: boolean,
-): Of {
-  const [id] = refOf(of, reference);
-  if (reference === undefined || id === undefined) return of;
-  const { [reference.ref]: _ref, ...rest } = of as Record<string, unknown>;
-  if (found.has(id)) rest[reference.value] = found.get(id);
-  else if (mustBeThere) Object.assign(rest, RESULT_LOST);
-  return rest as Of;
-}
-
-async function readById(ids: string[], read: ReadResults): Promise<Map<string, unknown>> {
-  const values = await read(ids);
-  return new Map(
-    ids.flatMap((id, at): [string, unknown][] => {
-      const json = values[at];
-      return json == null ? [] : [[id, JSON.parse(json)]];
-    }),
-  );
+function resolve<Of extends object>(
+  all: Of[],
+  fieldOf: (of: Of) => string | undefined,
+  read: ReadResults,
+): Of[] | Promise<Of[]> {
+  const refOf = (of: Of): string[] => {
+    const field = fieldOf(of);
+    const id = field && (of as Record<string, unknown>)[`${field}Ref`];
+    return typeof id === 'string' ? [id] : [];
+  };
+  const ids = all.flatMap(refOf);
+  if (ids.length === 0) return all;
+  return read(ids).then((found) => {
+    const results = new Map(ids.map((id, at) => [id, found[at]]));
+    return all.map((of) => {
+      const [id] = refOf(of);
+      const field = fieldOf(of);
+      if (id === undefined || field === undefined) return of;
+      const { [`${field}Ref`]: _ref, ...rest } = of as Record<string, unknown>;
+      const json = results.get(id);
+      if (json != null) rest[field] = JSON.parse(json);
+      // A call without its result is one whose result was lost.
+      else if ('toolCallId' in of) Object.assign(rest, RESULT_LOST);
+      return rest as Of;
+    });
+  });
 }
 
 /** Rows of the first page, when their size is unknown; later pages aim at PAGE_BYTES. */

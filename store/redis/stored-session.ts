@@ -16,26 +16,27 @@ const ACTIVE_SNAPSHOT_MS = 60_000;
 export function toOpenCall({ content }: Session, call: Call): OpenCall {
   const { id, state, asked, deadline, hook, isHeld } = call;
   const made = parseStored(content.get(ofCall('spec', id)) ?? '{}', `call ${id}`) as CallSpec;
+  let spec = made;
   const edit = call.edits && content.get(ofCall('edit', id));
+  if (edit) {
+    // The changed input takes the place, for people who are asked and for rules alike.
+    const { input, ...about } = parseStored(edit, `edit of ${id}`) as CallEdit;
+    spec = { ...made, input, edited: { ...about, from: made.input } };
+  }
   const row = state === 'settled' ? content.get(ofCall('row', id)) : undefined;
   const decision = call.hasDecision && content.get(ofCall('decision', id));
   return {
-    spec: edit ? withEdit(made, parseStored(edit, `edit of ${id}`) as CallEdit) : made,
+    spec,
     state,
     ...(row !== undefined && { row: parseRow(row, `result of ${id}`) }),
     ...(decision !== undefined && {
       decision: parseStored(decision, `decision about ${id}`) as OpenCall['decision'],
     }),
-    ...(asked !== undefined && { askedAt: asked }),
-    ...(deadline !== undefined && { deadline }),
-    ...(hook !== undefined && { hook }),
-    ...(isHeld === true && { held: true }),
+    askedAt: asked,
+    deadline,
+    hook,
+    held: isHeld,
   };
-}
-
-/** Puts the changed input in place, for people who are asked and for rules alike. */
-function withEdit(spec: CallSpec, { input, ...edit }: CallEdit): CallSpec {
-  return { ...spec, input, edited: { ...edit, from: spec.input } };
 }
 
 function usageOf(usage: StoredRecord['run']['usage']): RunUsage | undefined {
@@ -84,14 +85,12 @@ export function toRecord(session: Session, now: number): SessionRecord | undefin
     committedStep: run.committed,
     claimedStep: run.claimed,
     pauseSequence: run.paused,
-    ...(run.leg !== undefined && {
-      leg: { number: run.leg.n + 1, at: run.leg.at, used: usageOf(run.leg.used) },
-    }),
+    leg: run.leg && { number: run.leg.n + 1, at: run.leg.at, used: usageOf(run.leg.used) },
     queued: record.queue.length,
     stateVersion: state.version,
     checkpointId: checkpoint?.id,
-    ...(run.deadline !== undefined && { deadline: run.deadline }),
-    ...(run.waitsUntil !== undefined && { waitsUntil: run.waitsUntil }),
+    deadline: run.deadline,
+    waitsUntil: run.waitsUntil,
     error: run.error,
     stop: run.stop,
     interrupted: run.interrupted,

@@ -34,7 +34,11 @@ export function createRedisStreamLog(context: RedisContext, subscriber: Subscrib
     const part = await readLog(streamId, fromSequence, limit);
     return { ...part, entries: await resolve(streamId, part.entries) };
   };
-  const tail = createTail(subscriber, { channelOf: keys.channel, read, resolve });
+  const tail = createTail(subscriber, {
+    channelOf: (streamId) => keys.session(streamId).channel,
+    read,
+    resolve,
+  });
   const stops = createChannels<(runId: string) => void>(subscriber, (listeners, runId) => {
     for (const listener of listeners) listener(runId);
   });
@@ -125,22 +129,14 @@ function toNotes(messages: readonly StreamMessage[]): string {
     .join(' ');
 }
 
+/** The refusals of APPEND, by code. */
+const REFUSALS = { 2: 'fenced', 3: 'superseded', 4: 'closed', 5: 'rewound' } as const;
+
 /** Converts the reply of APPEND. @throws HelixError `unavailable` for a record of a newer layout */
-function toAppendResult([code, sequence = 0, stop]: number[]): AppendResult {
-  switch (code) {
-    case 1:
-      return { kind: 'appended', sequence, stopRequested: stop === 1 };
-    case 2:
-      return { kind: 'fenced' };
-    case 3:
-      return { kind: 'superseded' };
-    case 4:
-      return { kind: 'closed' };
-    case 6:
-      throw newerLayout();
-    default:
-      return { kind: 'rewound' };
-  }
+function toAppendResult([code = 5, sequence = 0, stop]: number[]): AppendResult {
+  if (code === 1) return { kind: 'appended', sequence, stopRequested: stop === 1 };
+  if (code === 6) throw newerLayout();
+  return { kind: REFUSALS[code as keyof typeof REFUSALS] };
 }
 
 function toPosition(session: Session): LogPosition | undefined {

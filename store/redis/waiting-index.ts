@@ -23,23 +23,21 @@ export function createWaitingIndex(
   { redis, keys, look, now }: RedisContext,
   readCalls: Sessions['withCalls'],
 ): Waiting & { noteAsking: (sessionId: string) => Promise<void> } {
+  const listsOf = (key: string) => [key, keys.askingSince, keys.tenantWaitingOf(key)];
+
   async function listOf(sessionId: string): Promise<string | undefined> {
     const record = await look(sessionId, (session) => session.record);
     if (record?.agent === undefined) return undefined;
     return keys.waitingIndex(toOwner(record.owner, record.tenant));
   }
 
-  /**
-   * Puts a session on its lists. Its owner's list is also stored by session id, since the session may expire before the
-   * lists are cleaned.
-   */
+  /** Puts a session on its lists. The owner's is also stored by session id, since the session may expire first. */
   async function put(sessionId: string, options: string[]): Promise<void> {
     const key = await listOf(sessionId);
     if (key === undefined) return;
-    const lists = [key, keys.askingSince, keys.tenantWaitingOf(key)];
     await Promise.all([
       redis.hset(keys.askingIndex, sessionId, key),
-      ...lists.map((list) => redis.zadd(list, ...options, now(), sessionId)),
+      ...listsOf(key).map((list) => redis.zadd(list, ...options, now(), sessionId)),
     ]);
   }
 
@@ -84,9 +82,8 @@ export function createWaitingIndex(
     forget: async (sessionId) => {
       const key = (await listOf(sessionId)) ?? (await redis.hget(keys.askingIndex, sessionId));
       if (key === null) return;
-      const lists = [key, keys.tenantWaitingOf(key), keys.askingSince];
       await Promise.all([
-        ...lists.map((list) => redis.zrem(list, sessionId)),
+        ...listsOf(key).map((list) => redis.zrem(list, sessionId)),
         redis.hdel(keys.askingIndex, sessionId),
       ]);
     },

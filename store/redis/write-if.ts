@@ -1,5 +1,5 @@
 import { untilDone } from '../change.js';
-import { script, toArguments, type Evaluate } from './scripts.js';
+import { script, type Evaluate } from './send.js';
 
 /** A read and the reply that it must still give; `''` for a missing value. */
 export type Check = readonly [reply: string, command: 'HGET' | 'ZSCORE', key: string, name: string];
@@ -13,10 +13,7 @@ interface Options {
   done?: string;
 }
 
-/**
- * Writes to keys of one slot: all of them, or none if a check fails.
- * @returns whether they were written
- */
+/** Writes to keys of one slot: all of them, or none if a check fails. @returns whether they were written */
 export type WriteIf = (
   checks: readonly Check[],
   writes: readonly Write[],
@@ -49,6 +46,10 @@ end
 return 1`;
 export const WRITE_IF = script(WRITE_IF_CODE);
 export const WRITE_IF_FREEING = script(`#!lua flags=allow-oom\n${WRITE_IF_CODE}`);
+
+export function toArguments(command: readonly string[]): string[] {
+  return [String(command.length), ...command];
+}
 
 export function createWriteIf(evaluate: Evaluate): WriteIf {
   return async (checks, writes, { isFreeing = false, done = '' } = {}) => {

@@ -18,15 +18,13 @@ export interface LocalSubscriber {
 /** A channel stays subscribed for this long after its last member left, since the next step often follows at once. */
 const LINGER_MS = 2_000;
 
-/**
- * Members of sharded Pub/Sub channels on one connection. Subscribes with the first member and
- * unsubscribes after the last.
- */
+/** Members of sharded channels on one connection. Subscribes with the first member and unsubscribes after the last. */
 export function createChannels<M>(
   subscriber: Subscriber,
   deliver: (members: Iterable<M>, message: string) => void,
 ) {
-  refuseUnsharded(subscriber);
+  if ('nodes' in subscriber && subscriber.options.shardedSubscribers !== true)
+    throw new TypeError('A Cluster for subscriptions needs the option shardedSubscribers: true.');
   const members = new Map<string, Set<M>>();
   const subscribed = new Map<string, Promise<void>>();
   const lingering = new Map<string, NodeJS.Timeout>();
@@ -104,12 +102,6 @@ export function createChannels<M>(
       for (const present of members.values()) yield* present;
     },
   };
-}
-
-function refuseUnsharded(subscriber: Subscriber): void {
-  if ('nodes' in subscriber && subscriber.options.shardedSubscribers !== true) {
-    throw new TypeError('A Cluster for subscriptions needs the option shardedSubscribers: true.');
-  }
 }
 
 /**

@@ -63,14 +63,12 @@ export function createKeptPages({
 
 /** Returns pages that begin after the sequence and after the previous page. */
 function inOrder(stored: (KeptPage | undefined)[], fromSequence: number): KeptPage[] {
-  const pages: KeptPage[] = [];
   let last = fromSequence;
-  for (const page of stored) {
-    if (page === undefined || page.from <= last) continue;
-    pages.push(page);
+  return stored.flatMap((page) => {
+    if (page === undefined || page.from <= last) return [];
     last = page.to;
-  }
-  return pages;
+    return page;
+  });
 }
 
 /** Returns undefined for an unreadable page, whose entries are in the log too. */

@@ -51,12 +51,13 @@ export function createReadLog({ redis, keys }: Pick<RedisContext, 'redis' | 'key
     const reply = readAllowed(keys.session(conversationId), from, limit);
     const [[sequence], page, info = ''] = await reply;
     const entries = page.map((entry) => toLogEntry(entry, conversationId));
+    const newest = Number(sequence);
+    if (!Number.isFinite(newest)) throw corrupt('seq');
     return {
       entries,
       // A full Redis refuses transactions, so entries may have arrived since the number was read. Without a number,
       // the record is lost.
-      sequence:
-        sequence === null ? 0 : Math.max(toNumber('seq', sequence), entries.at(-1)?.sequence ?? 0),
+      sequence: sequence === null ? 0 : Math.max(newest, entries.at(-1)?.sequence ?? 0),
       server: RUN_ID.exec(info)?.[1] ?? '',
     };
   };
@@ -139,10 +140,4 @@ export function shareReads(readPage: ReadPage): ReadPage {
     if (page.isFull) return page;
     return underWay.get(key) ?? start(key, streamId, anchor);
   };
-}
-
-function toNumber(what: string, text: string): number {
-  const number = Number(text);
-  if (!Number.isFinite(number)) throw corrupt(what);
-  return number;
 }

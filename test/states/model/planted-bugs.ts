@@ -217,12 +217,12 @@ const WRONG: Readonly<Record<string, Wrong>> = {
   },
   'begin leaves the expiry that the last run has armed': {
     rules: ['P2, nothing of a live run expires'],
-    play: without((write) => write[0] === 'expireLog' && write[1] === undefined),
+    play: without((write) => isLogExpiry(write) && write[3] === undefined),
     budget: { messages: 2, stops: 1 },
   },
   'the end of a run does not arm the expiry of its log': {
     rules: ['P2, the log of a run that has ended expires'],
-    play: without((write) => write[0] === 'expireLog' && write[1] !== undefined),
+    play: without((write) => isLogExpiry(write) && write[3] !== undefined),
   },
 };
 
@@ -233,6 +233,10 @@ export const PLANTED_BUGS: readonly PlantedBug[] = Object.entries(WRONG).flatMap
 /** Returns a matcher for writes that append an entry of a type to the log. */
 function adds(type: string): (write: Stored) => boolean {
   return (write) => write[0] === 'add' && write[3].includes(`"type":"${type}"`);
+}
+
+function isLogExpiry(write: Stored): boolean {
+  return write[0] === 'expire' && write[1] === 'log';
 }
 
 /** Builders of wrong decisions out of the right ones. */

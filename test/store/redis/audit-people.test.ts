@@ -30,20 +30,19 @@ function setUp() {
       if (turn !== undefined) await new Promise<void>((go) => waiting.set(turn, go));
       return command();
     };
-    const redis: Pick<Commands, 'hget' | 'hset' | 'hsetnx' | 'hdel' | 'hmget'> = {
-      hget: (key, field) => run(() => at(key).get(field) ?? null),
-      hset: (key, field, value) => run(() => at(key).set(field, value).size),
-      hsetnx: (key, field, value) =>
+    const redis = {
+      hget: (key: string, field: string) => run(() => at(key).get(field) ?? null),
+      hset: (key: string, field: string, value: string) =>
+        run(() => at(key).set(field, value).size),
+      hsetnx: (key: string, field: string, value: string) =>
         run(() => (at(key).has(field) ? 0 : Number(at(key).set(field, value).has(field)))),
-      hdel: (key, field) => run(() => Number(at(key).delete(field))),
-      hmget: (key, ...fields) => run(() => fields.map((field) => at(key).get(field) ?? null)),
+      hdel: (key: string, field: string) => run(() => Number(at(key).delete(field))),
+      hmget: (key: string, ...fields: string[]) =>
+        run(() => fields.map((field) => at(key).get(field) ?? null)),
     };
     const rest = { zadd: () => Promise.resolve(), hgetall: () => Promise.resolve({}) };
-    return createPeople({
-      redis: { ...rest, ...redis } as unknown as Commands,
-      keys,
-      now: Date.now,
-    });
+    const all = { ...rest, ...redis } as unknown as Commands;
+    return createPeople({ redis: all, keys, now: Date.now }, 'acme');
   };
   /** Lets a process send one command; returns false if it sends none. */
   const step = async (turn: Turn): Promise<boolean> => {
@@ -61,17 +60,17 @@ it('a person who acts on others while being forgotten is named by a key or a sea
   for (const order of ordersOf(5, 4)) {
     const { processOf, step, sizes } = setUp();
     const later = processOf(undefined);
-    await later.pseudonymOf('acme', 'ann', false);
+    await later.pseudonymOf('ann', false);
     const both = [
-      processOf('act').pseudonymOf('acme', 'ann', true),
-      processOf('forget').forget('acme', 'ann'),
+      processOf('act').pseudonymOf('ann', true),
+      processOf('forget').forget('ann'),
     ] as const;
     for (const turn of order) await step(turn);
     while ((await step('act')) || (await step('forget')));
     const [pseudonym] = await Promise.all(both);
     const [known, named] = sizes();
     expect({ order, named }).toEqual({ order, named: known });
-    expect((await later.sealedOf('acme', [pseudonym ?? ''])).get(pseudonym ?? '')).toBe('ann');
-    if (known === 1) expect(await later.find('acme', 'ann')).toBe(pseudonym);
+    expect((await later.sealedOf([pseudonym ?? ''])).get(pseudonym ?? '')).toBe('ann');
+    if (known === 1) expect(await later.find('ann')).toBe(pseudonym);
   }
 });

@@ -19,7 +19,6 @@ describe('keys of a session', () => {
       const names = [id, ...children].flatMap((each) => [
         ...Object.values(keys.session(each)),
         ...keys.append(each),
-        keys.channel(each),
       ]);
       const slots = new Set(names.map(slotOf));
       expect([...slots]).toEqual([crc16(id) % SLOTS]);
@@ -86,7 +85,6 @@ describe('names of what belongs to somebody', () => {
   const KINDS: Record<keyof Kinds, [string, unknown][]> & Record<string, [string, unknown][]> = {
     session: named(IDS, keys.session),
     append: named(IDS, keys.append),
-    channel: named(IDS, keys.channel),
     outbox: named(IDS, keys.outbox),
     gone: named(IDS, keys.gone),
     elsewhere: named(IDS, keys.elsewhere),

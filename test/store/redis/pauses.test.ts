@@ -52,11 +52,12 @@ it('a run that is held while the last one of its agent is dropped is released', 
   await pauses.set({ ...PAUSE, at: 1, by: 'olga' });
   await pauses.hold(RUN);
   const other = { ...RUN, runId: 's-2:1-a' };
-  const hdel: typeof redis.hdel = async (...which) => {
+  const hdel = async (key: string, field: string): Promise<number> => {
     await pauses.hold(other);
-    return redis.hdel(...which);
+    return redis.hdel(key, field);
   };
-  await createPauses({ redis: { ...redis, hdel }, keys, writeIf }, 'test').drop(RUN);
+  const late = { ...redis, hdel } as typeof redis;
+  await createPauses({ redis: late, keys, writeIf }, 'test').drop(RUN);
   await pauses.clear(PAUSE);
   expect(await pauses.released(10)).toEqual([other]);
 });

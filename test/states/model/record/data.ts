@@ -113,7 +113,9 @@ export function apply(before: Data, writes: readonly Stored[]): Data {
         drop(`${write[2]}:${write[1]}`);
         break;
       case 'push':
-        rows.set(write[1], [...(rows.get(write[1]) ?? []), ...write.slice(2)]);
+        // No change reads the other lists in the model.
+        if (write[1] === 'rows')
+          rows.set(write[2], [...(rows.get(write[2]) ?? []), ...write.slice(3)]);
         break;
       case 'trim':
         rows.set(write[1], rows.get(write[1])?.slice(0, write[2]) ?? []);
@@ -129,27 +131,24 @@ export function apply(before: Data, writes: readonly Stored[]): Data {
       case 'trimLog':
         log = log.filter(([at]) => at >= write[1]);
         break;
-      case 'expire':
-      case 'persist':
-        for (const name of write[1] === '' ? [...KEPT, ...SHARED] : KEPT) {
-          const at = `${write[1]}:${name}`;
-          const isThere = name === 'rows' ? rows.has(write[1]) : places.has(at);
-          if (write[0] === 'expire' && isThere) expiring.add(at);
+      case 'expire': {
+        const [, what, part, ms] = write;
+        const names = {
+          session: part === '' ? [...KEPT, ...SHARED] : KEPT,
+          log: ['log'],
+          files: [],
+        };
+        for (const name of names[what]) {
+          const at = `${part}:${name}`;
+          const isThere = { rows: rows.has(part), log: sequence + log.length > 0 }[name];
+          if (ms !== undefined && (isThere ?? places.has(at))) expiring.add(at);
           else expiring.delete(at);
         }
-        if (write[0] === 'persist') expiring.delete(':log');
         break;
-      case 'expireLog':
-        if (write[1] !== undefined && sequence + log.length > 0) expiring.add(':log');
-        else expiring.delete(':log');
-        break;
+      }
       // No change reads these in the model.
-      case 'note':
       case 'page':
       case 'stop':
-      case 'elsewhere':
-      case 'fileBytes':
-      case 'keepFiles':
         break;
     }
   }
