@@ -55,9 +55,9 @@ export function nextOf(session: Session, runId: string, wants: NextWants = {}): 
     if (wants.lists !== true && run.busyCalls > 0) return { do: 'open', step, isPartial: true };
     const open = session.openCalls().filter(({ state }) => state !== 'settled');
     if (open.length > 0) {
-      const ids = open.map(({ id }) => id);
+      const ids = new Set(open.map(({ id }) => id));
       const refs = wants.calls === true ? asked?.calls : undefined;
-      const calls = refs && { calls: refs.filter(({ toolCallId }) => ids.includes(toolCallId)) };
+      const calls = refs && { calls: refs.filter(({ toolCallId }) => ids.has(toolCallId)) };
       return { do: 'open', step, ...listsOf(open), ...dueOf(session, open), ...calls };
     }
   }

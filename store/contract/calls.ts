@@ -37,10 +37,7 @@ export interface Calls {
   extendDeadline: (input: ExtendDeadline) => Promise<ExtendDeadlineReply>;
   /** Reserves a client tool's call for one of several pages for a while. */
   lease: (input: LeaseCall) => Promise<LeaseCallReply>;
-  /**
-   * A call of the newest committed step; undefined once a later step has read its result. Calls of sub-agents are found
-   * through the conversation.
-   */
+  /** A call of the newest committed step, or of a sub-agent's; undefined once a later step has read its result. */
   read: (sessionId: string, toolCallId: string) => Promise<OpenCall | undefined>;
   /** Returns an id that is unique in the conversation: the wanted one, or that with `_<n>`. */
   takeId: (input: TakeCallId) => Promise<TakeCallIdReply>;

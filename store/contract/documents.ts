@@ -15,18 +15,11 @@ export interface VersionedState {
   version: number;
 }
 
-/**
- * Documents: a session as one object, its custom state and its transcript. Methods throw HelixError
- * `not_found` for an unknown session unless stated otherwise.
- */
+/** Documents: a session as one object, its state and its transcript. An unknown one is `not_found` unless stated. */
 export interface Documents {
   /** Everything about a session, read at one moment; null if it does not exist. */
   load: (sessionId: string) => Promise<SessionState | null>;
-  /**
-   * Replaces the custom state if it still has the version that was loaded.
-   *
-   * @throws StaleStateError otherwise; nothing is changed
-   */
+  /** Replaces the custom state if it still has the version that was loaded. @throws StaleStateError otherwise */
   save: (sessionId: string, state: VersionedState) => Promise<{ version: number }>;
   /**
    * The custom state with the staged changes of settled calls. `turn`: the state at the turn's beginning, before any
@@ -72,10 +65,7 @@ export interface CheckpointPage extends Paged {
   checkpoints: Checkpoint[];
 }
 
-/**
- * Staging: changes of the custom state that calls request, kept until they are promoted. Methods
- * throw HelixError `not_found` for an unknown session unless stated otherwise.
- */
+/** Staging: state changes that calls request, until promoted. An unknown session is `not_found` unless stated. */
 export interface Staging {
   /** Stages the changes of a call until its step is promoted; earlier changes of the same call are replaced. */
   stage: (

@@ -24,10 +24,7 @@ export interface Due {
   leaseWork: (work: string, holder: string, forMs: number) => Promise<boolean>;
 }
 
-/**
- * Resolves once a session is noted as due. A change decides meanwhile, but stores only after this, and fails if it
- * rejects.
- */
+/** Resolves once a session is noted as due. A change stores only after this, and fails if it rejects. */
 export type Noted = Promise<void>;
 
 /** Notes a session for a change that may be refused before it awaits the note. */

@@ -54,11 +54,7 @@ export interface Files {
   remove: (sessionId: string, fileId: string) => Promise<boolean>;
   /** Removes the bytes of a file whose conversation was erased. */
   forget: (sessionId: string, fileId: string) => Promise<void>;
-  /**
-   * Removes an owner's files from conversations that were never begun. Repeatable.
-   *
-   * @returns those conversations
-   */
+  /** Removes an owner's files from conversations that were never begun. Repeatable. @returns those conversations */
   eraseUnclaimed: (owner: SessionOwner) => Promise<string[]>;
   /**
    * Removes the bytes of expired or displaced files. Present if a separate store keeps the bytes. Repeatable.
@@ -74,10 +70,7 @@ export interface FilePlace {
   fileId: string;
 }
 
-/**
- * Holds the bytes of files: Redis by default, a folder, or any object store. A file is written once,
- * by one writer, and never changed.
- */
+/** Holds the bytes of files: Redis by default, a folder, or any object store. A file is written once, never changed. */
 export interface FileStore {
   /** Resolves once the bytes are durable. */
   write: (place: FilePlace, content: Uint8Array) => Promise<void>;

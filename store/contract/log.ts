@@ -6,10 +6,7 @@ export type { Writer } from '../../session/input.js';
 
 /** Meters what one reader reads, page by page. */
 export interface ReadMeter {
-  /**
-   * The next page is read once it resolves.
-   * @throws HelixError if the reader may not read more now
-   */
+  /** The next page is read once it resolves. @throws HelixError if the reader may not read more now */
   take: (bytes: number) => Promise<void>;
 }
 

@@ -30,19 +30,13 @@ export interface Sessions {
   children: (sessionId: string) => Promise<string[]>;
   /** The session of the sub-agent that carries out each of these calls, or did. */
   carriers: (sessionId: string, toolCallIds: string[]) => Promise<(string | undefined)[]>;
-  /**
-   * Everything that a snapshot needs, including the calls of sub-agents, read at one moment; of the transcript all rows,
-   * or only the wanted ones.
-   */
+  /** Everything for a snapshot, with the calls of sub-agents, read at one moment; all rows, or only the wanted ones. */
   view: (
     sessionId: string,
     meter?: ReadMeter,
     wanted?: WantedRows,
   ) => Promise<SessionView | undefined>;
-  /**
-   * The view without transcript and queue. If `owner` is given and the session has another owner, its calls are not
-   * read.
-   */
+  /** The view without transcript and queue. If the session has another owner than `owner`, its calls are not read. */
   withCalls: (
     sessionId: string,
     owner?: Pick<SessionRecord, 'owner' | 'tenant'>,
@@ -82,10 +76,7 @@ export interface SessionRecord {
   runStartedAt: number;
   runMode: RunMode;
   runBy?: string;
-  /**
-   * The people who ask in the newest turn: the author of its messages first, then everyone who repeated, continued or
-   * copied it.
-   */
+  /** The people who ask in the newest turn: its author first, then everyone who repeated, continued or copied it. */
   askers: readonly KnownPerson[];
   /** Some of its messages are, or were, shown to models only. */
   hasHidden?: true;
@@ -100,17 +91,11 @@ export interface SessionRecord {
   claimedStep: number;
   /** Sequence of the newest pause. */
   pauseSequence: number;
-  /**
-   * The newest leg of the newest run: its number, its beginning, and the run's usage before it. Absent for the run's
-   * first leg.
-   */
+  /** The newest run's newest leg: number, beginning, and the run's usage before it. Absent for its first leg. */
   leg?: { number: number; at: number; used?: RunUsage | undefined };
   /** Earliest deadline of the waiting calls, ms since the epoch by the store's clock. */
   deadline?: number;
-  /**
-   * Time of the next attempt while the run waits for its provider, or of the beginning of a `starting` run; ms by the
-   * store's clock.
-   */
+  /** Time of the next attempt at the provider, or of the beginning of a `starting` run; ms by the store's clock. */
   waitsUntil?: number;
   checkpointId?: string;
   error?: RunError;

@@ -83,11 +83,7 @@ const LOG: Record<keyof StreamLog, true> = {
   onStop: true,
 };
 
-/**
- * Checks that both stores are complete and work on the same data.
- *
- * @throws ConfigurationError that names what is missing
- */
+/** Checks that both stores are complete and on the same data. @throws ConfigurationError that names what is missing */
 export function joinStores({
   store,
   streamManager,
@@ -100,11 +96,7 @@ export function joinStores({
   joinParts(store, streamManager);
 }
 
-/**
- * Checks a part for authors of plain JavaScript, who get no type errors.
- *
- * @throws ConfigurationError that names what is missing
- */
+/** Checks a part for authors of plain JavaScript. @throws ConfigurationError that names what is missing */
 export function requireParts(what: string, of: object, names: readonly string[]): void {
   const missing = names.filter((name) => (of as Record<string, unknown>)[name] === undefined);
   if (missing.length === 0) return;

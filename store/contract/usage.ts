@@ -25,10 +25,7 @@ export interface Spending {
  * conversation, and lost attempts as far as they streamed.
  */
 export interface Usage {
-  /**
-   * The sums of these days, both included, UTC, `2026-11-30`; without `tenant`, of all users without one. They are kept
-   * for 400 days.
-   */
+  /** The sums of these days, both included, UTC, kept for 400 days; without `tenant`, of all users without one. */
   read: (tenant: string | undefined, days: { since: string; until: string }) => Promise<UsageSum[]>;
   /** Spending of a user, and of all users of the tenant. */
   spent: (owner: SessionOwner) => Promise<{ user: Spending; tenant: Spending }>;
