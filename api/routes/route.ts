@@ -209,9 +209,11 @@ export function mayStream({ replies }: Pick<Route, 'replies'>): boolean {
 export function isCounted({
   access,
   method,
+  audits,
   replies,
-}: Pick<Route, 'access' | 'method' | 'replies'>): boolean {
-  return access !== 'everyone' && (method !== 'get' || sendsLines(replies));
+}: Pick<Route, 'access' | 'method' | 'audits' | 'replies'>): boolean {
+  const isChange = method !== 'get' && audits !== 'read';
+  return access !== 'everyone' && (isChange || sendsLines(replies));
 }
 
 function sendsLines(replies: Route['replies']): boolean {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Identity } from '../../../api/identity.js';
+import type { ApiLimits } from '../../../api/middleware/limits.js';
 import { codec } from '../../../extensions/codec/index.js';
 import type { CodecPayloads } from '../../../extensions/codec/routes.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
@@ -15,13 +16,18 @@ const plain: CodecPayloads = {
   payloads: [{ metadata: { encoding: base64('json/plain') }, data: base64('"a secret"') }],
 };
 
-async function startFor(caller: Partial<Identity>, extension = encrypting): Promise<void> {
+async function startFor(
+  caller: Partial<Identity>,
+  extension = encrypting,
+  limits: ApiLimits = {},
+): Promise<void> {
   const stores = createMemoryStores();
   trail = stores.store.audit;
   api = await startApi({
     stores,
     authenticate: () => ({ userId: 'ann', ...caller }),
     extensions: [extension],
+    limits,
   });
 }
 
@@ -42,6 +48,11 @@ describe('the codec server', () => {
     expect(entries.map(({ entry, name }) => [name, entry.action, entry.detail])).toEqual([
       ['ann', 'read', { what: 'decodePayloads' }],
     ]);
+  });
+
+  it('decodes a whole history, for which the UI asks once for each event', async () => {
+    await startFor({ roles: ['viewer'] }, encrypting, { requestsPerMinute: 1 });
+    for (let n = 0; n < 3; n += 1) expect(await ask('decode', plain)).toEqual([200, plain]);
   });
 
   it('payloads from before the codec stay readable', async () => {
