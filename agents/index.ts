@@ -2,8 +2,7 @@ export { defineAgent, resolveMaxSteps, DEFAULT_MAX_STEPS } from './define-agent.
 export type { AgentConfig } from './define-agent.js';
 export { fromAiSdkTool, toolContextOf } from './ai-sdk/ai-sdk-tool.js';
 export type { AiSdkTool, DurableSettings } from './ai-sdk/ai-sdk-tool.js';
-export { fromAgent } from './ai-sdk/from-agent.js';
-export type { AgentSettings, AiSdkAgent } from './ai-sdk/from-agent.js';
+export { fromAgent, type AgentSettings, type AiSdkAgent } from './ai-sdk/from-agent.js';
 export type { CallOptions, CallOptionsScope } from './ai-sdk/join-hooks.js';
 export type { AgentTools } from './ai-sdk/agent-tools.js';
 export { defineTool } from './define-tool.js';
@@ -81,10 +80,8 @@ export { createAgentState } from './agent-state.js';
 export { AgentNotFoundError, AgentRegistry, defaultAgentRegistry } from './registry.js';
 export type { AgentFactory, AgentScope } from './registry.js';
 export { FINISH_TOOL_NAME } from '../protocol/ids.js';
-export { readChangedInput } from '../protocol/answers.js';
-export type { ChangedInput } from '../protocol/answers.js';
-export { toMessageText, toTurn } from './scripted/conversation.js';
-export type { Turn } from './scripted/conversation.js';
+export { readChangedInput, type ChangedInput } from '../protocol/answers.js';
+export { toMessageText, toTurn, type Turn } from './scripted/conversation.js';
 export { pause, createReplyModel, createReply, cutText, cutWords } from './scripted/reply-model.js';
 export type {
   ReplyModelConfig,
@@ -99,5 +96,4 @@ export { createScriptedModel, isScriptedModel } from './scripted/scripted-model.
 export type { ScriptStep } from './scripted/scripted-model.js';
 export type { LostCall, ToolCallIdentity, ToolContext, Verification } from './tool-context.js';
 export type { Principal } from '../protocol/actor.js';
-export { StateError, ToolError } from './tool-error.js';
-export type { StateErrorCode } from './tool-error.js';
+export { StateError, ToolError, type StateErrorCode } from './tool-error.js';

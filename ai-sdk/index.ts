@@ -1,6 +1,5 @@
-export { COMMON_METADATA_KEYS } from '../protocol/ids.js';
+export { COMMON_METADATA_KEYS, ANONYMOUS } from '../protocol/ids.js';
 export { findExpiredPending } from '../protocol/answers.js';
-export { ANONYMOUS } from '../protocol/ids.js';
 export { isForgedRequest } from '../protocol/http.js';
 export type { ConvertOptions } from './parts/convert-messages.js';
 export {
@@ -52,12 +51,10 @@ export {
   getUIMessages,
   loadAllUIMessages,
   loadUIMessages,
-} from './reply/load-messages.js';
-export type {
-  LoadAllUIMessagesOptions,
-  LoadUIMessagesOptions,
-  UIMessagePage,
-  UIMessageStore,
+  type LoadAllUIMessagesOptions,
+  type LoadUIMessagesOptions,
+  type UIMessagePage,
+  type UIMessageStore,
 } from './reply/load-messages.js';
 export {
   findSession,

@@ -35,8 +35,7 @@ export { toAgentCards } from './agent-cards.js';
 export type { RouteDeps } from './deps.js';
 export { NO_METRICS, type ApiMetrics, type StreamMeter } from './metrics.js';
 export { readCookie } from './cookies.js';
-export { personIdOf, toActor } from './identity.js';
-export type { Authenticate, Identity } from './identity.js';
+export { personIdOf, toActor, type Authenticate, type Identity } from './identity.js';
 export type { Frames } from './pipe-to-express.js';
 export { SESSION, SESSION_AND_RUN, defineRoute, inJson, mayStream } from './routes/route.js';
 export type { About, Call, Reply, Route } from './routes/route.js';
@@ -54,8 +53,7 @@ export {
   toAnswerReply,
 } from './acts.js';
 export { fileTooLarge, readBody } from './middleware/read-body.js';
-export { isTakenType, maxFileBytes } from './file-settings.js';
-export type { FileSettings } from './file-settings.js';
+export { isTakenType, maxFileBytes, type FileSettings } from './file-settings.js';
 export {
   listHidden,
   mayRead,

@@ -1,10 +1,8 @@
-export { createApi } from './create-api.js';
-export type { ApiOptions } from './create-api.js';
-export { defineRoute } from './routes/route.js';
-export type { Route } from './routes/route.js';
+export { createApi, type ApiOptions } from './create-api.js';
+export { defineRoute, type Route } from './routes/route.js';
 export type { ApiExtension } from './extension.js';
 export { requireRole } from './operator-access.js';
-export type { ApiDeps, ApiSettings } from './deps.js';
+export type { ApiDeps, ApiSettings, ReadinessChecks } from './deps.js';
 export type { FileSettings } from './file-settings.js';
 export type { CrossOriginOptions } from './middleware/guards.js';
 export type { ApiLimits } from './middleware/limits.js';
@@ -13,10 +11,8 @@ export { authorizeByRole } from '../ai-sdk/index.js';
 export type { Action, Authorize, Subject } from '../ai-sdk/index.js';
 export { createMetricsApp } from './create-metrics-app.js';
 export type { ApiMetrics, StreamMeter } from './metrics.js';
-export { pipeToExpress } from './pipe-to-express.js';
-export type { PipeOptions } from './pipe-to-express.js';
+export { pipeToExpress, type PipeOptions } from './pipe-to-express.js';
 export type { ApiLogger } from './middleware/refusals.js';
-export type { ReadinessChecks } from './deps.js';
 
 export {
   ResumeAgentBody,

@@ -74,9 +74,8 @@ export type {
   WaitingSessions,
 } from './replies.js';
 export type { ConfigReply } from './replies.js';
-export { FINISH_TOOL_NAME, isSessionId } from './ids.js';
+export { FINISH_TOOL_NAME, isSessionId, COMMON_METADATA_KEYS } from './ids.js';
 export { LIMITS } from './limits.js';
-export { COMMON_METADATA_KEYS } from './ids.js';
 export type { AssistantRow, Decision, Message, Row, ToolRow, UserRow } from './rows.js';
 export type { UserInputMessage } from './agent-server.js';
 export { isTerminal } from './run.js';

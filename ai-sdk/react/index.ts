@@ -23,17 +23,15 @@ export {
   useResyncState,
   useStreamData,
   useStreamResync,
-} from './use-resumable-chat.js';
-export type {
-  AutoResync,
-  LoadedSnapshot,
-  ResyncState,
-  SnapshotSource,
-  StreamData,
-  StreamDataPart,
-  StreamResyncEvent,
-  UseAutoResyncOptions,
-  UseResumableChatOptions,
+  type AutoResync,
+  type LoadedSnapshot,
+  type ResyncState,
+  type SnapshotSource,
+  type StreamData,
+  type StreamDataPart,
+  type StreamResyncEvent,
+  type UseAutoResyncOptions,
+  type UseResumableChatOptions,
 } from './use-resumable-chat.js';
 export { useSessionEvents } from './use-session-events.js';
 export type { SessionEvents, UseSessionEventsOptions } from './use-session-events.js';
