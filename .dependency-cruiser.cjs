@@ -1,5 +1,6 @@
 // Who may import whom: folders are sides of the wire, the protocol is the leaf in the middle.
-const [TYPES, LAZY] = [['type-only'], ['type-only', 'dynamic-import']]; const COMPOSED = 'protocol|store|runs|agents|config|examples|extensions';
+const LAZY = ['type-only', 'dynamic-import'];
+const COMPOSED = 'protocol|store|runs|agents|config|examples|extensions';
 const ENTRIES = 'protocol|config|store/(contract|record)|(activities|agents|ai-sdk|api|runs|store|worker)/(index|extension)|api/(create-metrics-app|listen|readiness)'; // What extensions import of other rooms.
 const MAY_IMPORT = {
   protocol: '-', config: 'protocol', agents: 'protocol', session: 'protocol', run: 'protocol',
@@ -10,22 +11,20 @@ const MAY_IMPORT = {
   activities: 'protocol|run|agents|store|runs/record', runs: 'protocol|agents|session|store', 'runs/record': 'protocol|agents|session|store', testing: 'protocol|agents|session|store|runs|extensions|worker|ai-sdk',
   'ai-sdk': 'protocol|store|runs', 'ai-sdk/parts': 'protocol|store', 'ai-sdk/turns': 'protocol|store|ai-sdk/parts',
   'ai-sdk/reply': 'protocol|store|runs|ai-sdk/(parts|turns)', web: 'protocol|ai-sdk/(client|react)/index',
-  api: `${COMPOSED}|ai-sdk`, 'worker/(?!main).*': `${COMPOSED}|activities|worker`,
-  worker: `${COMPOSED}|activities`, cli: 'protocol|config|agents|runs|store|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|extensions/own-files/index',
+  api: `${COMPOSED}|ai-sdk`, worker: `${COMPOSED}|activities`,
+  cli: 'protocol|config|agents|runs|store|testing|extensions/[\\w-]+/(index|settings)', 'cli/(?!doctor|eval).*': 'protocol|testing|cli|extensions/own-files/index',
   examples: 'agents|ai-sdk|api/index|extensions|protocol|store|worker|workflows', 'examples/(lab|support|long-conversation|index)': 'agents|extensions|protocol|workflows|examples',
 };
-/** Packages that a person installs with the feature that needs them. */
-const OPTIONAL = '@fastify/busboy|@modelcontextprotocol/sdk|jose|nodemailer|prom-client|zod-openapi';
 /** Where less is loaded than the types that may be imported, to start fast and without Node, zod or an engine. */
 const NEVER_LOAD = [
-  ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal-names|run|limits|ids)'],
+  ['(workflows|extensions/[\\w/-]*workflows)', 'protocol', 'protocol/(temporal|run|limits|ids)'],
   ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(reply-fold|chunk-guards|errors|ids|limits)'],
   ['ai-sdk/(client|react)', 'ai-sdk|protocol|store|runs', 'ai-sdk/(client|react|parts)|protocol/(ids|shown-call|time)'],
   ['store/memory', 'store/redis/(clients|open-stores|helix-classes|index)'],
-  ['extensions/one-process', 'runs/(agent-executor|run-workflows|index)|activities/(index|as-activity)'],
-  ['testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)'],
+  ['extensions/one-process|testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)|activities/(index|as-activity)'],
   ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe/(?!logging|trace-runs)[\\w-]+', '', LAZY],
-  ['(?!test/|bench/|cli/mcp/).*', `.*node_modules/(${OPTIONAL})`, '', LAZY],
+  // A person installs these with the feature that needs them.
+  ['(?!test/|bench/|cli/mcp/).*', '.*node_modules/(@fastify/busboy|@modelcontextprotocol/sdk|jose|nodemailer|prom-client|zod-openapi)', '', LAZY],
   ['cli/(?!doctor|eval|mcp).*', 'cli/(doctor|eval|mcp)|protocol', 'protocol/(operator-clients|errors|ids|run|time)', LAZY],
 ];
 /** Packages that stand for one side, and where they are imported. */
@@ -46,17 +45,15 @@ module.exports = {
   forbidden: [
     { name: 'no circles', severity: 'error', from: {}, to: { circular: true } },
     ...Object.entries(MAY_IMPORT).map(([from, may]) => forbid(`${from} imports only ${may}`, from, folders, `${from}|${may}`)),
-    ...NEVER_LOAD.map(([from, to, but, how = TYPES]) => never(from, to, but, { dependencyTypesNot: how })),
+    ...NEVER_LOAD.map(([from, to, but, how = ['type-only']]) => never(from, to, but, { dependencyTypesNot: how })),
     ...Object.entries(PACKAGES).map(([names, where]) => never(`(?!(${where}|test|bench)/).*`, `.*node_modules/(${names})`)),
     never('(?!test/|bench/).*', 'test|bench'),
-    never('(?!examples/|test/|bench/|scripts/|[\\w/-]*main\\.).*', 'examples'),
     never('(activities|runs|extensions/one-process|ai-sdk|api|worker)/(?![\\w/-]*main\\.|ai-sdk/tool-loop-agent).*', 'store/(redis|memory)'),
-    never('(?!index\\.|extensions/|testing/|cli/|examples/|test/|bench/|[\\w/-]*main\\.).*', 'extensions'),
-    never('workflows|extensions/[\\w/-]*workflows', '.*node_modules', '.*node_modules/@temporalio'),
+    never('(?!index\\.|(extensions|testing|cli|examples|scripts|test|bench)/|[\\w/-]*main\\.).*', 'examples|extensions'),
+    never('session|workflows|extensions/[\\w/-]*workflows', '.*node_modules', '.*node_modules/@temporalio'),
     never('ai-sdk/(client|react)', '.*node_modules/(ai|zod)'),
     { name: 'an extension imports no other', severity: 'error', from: { path: '^extensions/([^/]+)/' }, to: { path: '^extensions/', pathNot: '^extensions/$1/' } },
-    never('session', '.*', '', { dependencyTypesNot: ['local'] }),
-    never('ai-sdk/(client|react|parts)', '.*', '', { dependencyTypes: ['core'] }),
+    never('session|ai-sdk/(client|react|parts)', '.*', '', { dependencyTypes: ['core'] }),
   ],
   options: { doNotFollow: { path: 'node_modules' }, exclude: { path: '^dist/' }, tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' }, enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js', '.mjs'] } },

@@ -7,7 +7,7 @@ import type {
   LookRef,
   OperatorAnswer,
   Refused,
-} from '../protocol/activities.js';
+} from '../protocol/temporal.js';
 import {
   parseToolAnswer,
   toAnswerError,

@@ -1,8 +1,7 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import type { LeaseRef, LostAttempt } from '../protocol/activities.js';
+import { type LeaseRef, type LostAttempt, STORE_UNREACHABLE } from '../protocol/temporal.js';
 import { LIMITS } from '../protocol/limits.js';
-import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
 import { type Attempt, AttemptCancelled, AttemptFailure, createCut } from './attempt.js';
 import type { ActivityDeps } from './deps.js';
 import { holdAttempt, numberOf, tokenOf } from './lease.js';

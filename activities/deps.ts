@@ -2,7 +2,7 @@ import type { AgentRegistry } from '../agents/registry.js';
 import type { ToolHost } from '../agents/tool-source.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
 import type { RunMeter } from '../protocol/telemetry.js';
-import type { ExecuteToolWork } from '../protocol/activities.js';
+import type { ExecuteToolWork } from '../protocol/temporal.js';
 import type { Wake } from '../store/contract/call-record.js';
 import type { StoredFile } from '../store/contract/files.js';
 import type { Store } from '../store/contract/store.js';

@@ -1,4 +1,4 @@
-import type { CallActivityRef, LostAttempt } from '../protocol/activities.js';
+import type { CallActivityRef, LostAttempt } from '../protocol/temporal.js';
 import type { StepOutcome } from '../protocol/run.js';
 import { type Attempt, AttemptFailure, TOOLS_BUSY } from './attempt.js';
 

@@ -1,4 +1,4 @@
-import type { Said, StepRef, ToolCallOutcome } from '../protocol/activities.js';
+import type { Said, StepRef, ToolCallOutcome } from '../protocol/temporal.js';
 import {
   isTerminal,
   type At,

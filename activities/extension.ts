@@ -1,4 +1,4 @@
-import type { CallActivityRef } from '../protocol/activities.js';
+import type { CallActivityRef } from '../protocol/temporal.js';
 import type { RunRef } from '../protocol/run.js';
 import type { Store } from '../store/contract/store.js';
 import type { StepMiddleware } from './model/middleware.js';

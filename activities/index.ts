@@ -4,7 +4,7 @@ import type {
   ChildActivities,
   RunActivities,
   StepRef,
-} from '../protocol/activities.js';
+} from '../protocol/temporal.js';
 import { asActivity } from './as-activity.js';
 import type { ActivityDeps } from './deps.js';
 import { createEagerCalls } from './eager-calls.js';

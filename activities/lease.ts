@@ -1,5 +1,5 @@
 import type { Info } from '@temporalio/activity';
-import type { LeaseRef } from '../protocol/activities.js';
+import type { LeaseRef } from '../protocol/temporal.js';
 import { attemptIdOf } from '../protocol/ids.js';
 import type { HeldWork } from '../store/contract/leases.js';
 

@@ -3,7 +3,7 @@ import type {
   ChildActivities,
   EndRef,
   RunActivities,
-} from '../protocol/activities.js';
+} from '../protocol/temporal.js';
 import { rootOf } from '../protocol/ids.js';
 import type { At, StepOutcome } from '../protocol/run.js';
 import { NO_METER } from '../protocol/telemetry.js';

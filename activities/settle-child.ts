@@ -1,4 +1,4 @@
-import type { ChildActivities, ChildEndRef } from '../protocol/activities.js';
+import type { ChildActivities, ChildEndRef } from '../protocol/temporal.js';
 import type { StreamChunk } from '../protocol/chunk.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal, type ChildRef } from '../protocol/run.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AgentDefinition, ToolDefinition } from '../agents/definitions.js';
 import { StateError } from '../agents/tool-error.js';
-import type { CallActivityRef, ToolCallOutcome } from '../protocol/activities.js';
+import type { CallActivityRef, ToolCallOutcome } from '../protocol/temporal.js';
 import { rootOf } from '../protocol/ids.js';
 import { isTerminal } from '../protocol/run.js';
 import { endsWithin, retryDelay } from '../protocol/time.js';

@@ -1,6 +1,6 @@
 import type { StreamChunk } from '../protocol/chunk.js';
 import type { Principal } from '../protocol/actor.js';
-import type { ToolWork } from '../protocol/activities.js';
+import type { ToolWork } from '../protocol/temporal.js';
 
 /** Identity of a tool's call, stable across attempts and workers. */
 export interface ToolCallIdentity {

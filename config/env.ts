@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BusyPolicy } from '../protocol/replies.js';
 import { LIMITS, TIMES, type Times } from '../protocol/limits.js';
-import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/temporal.js';
 import { isOrigin } from '../protocol/http.js';
 
 const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^\s:@,/?#[\]]+)(?::\d{1,5})?`;

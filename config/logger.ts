@@ -1,6 +1,6 @@
 import pino, { type Logger, type LoggerOptions } from 'pino';
 import { HelixError } from '../protocol/errors.js';
-import { STORE_UNREACHABLE } from '../protocol/temporal-names.js';
+import { STORE_UNREACHABLE } from '../protocol/temporal.js';
 
 export type { Logger };
 

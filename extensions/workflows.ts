@@ -11,7 +11,7 @@ import { agentToolWork } from './temporal-tools/workflows.js';
 export { agentToolWork, deliver, notifyEnd, notifyWaiting };
 export { runAgent, startAgent } from './called-runs/workflows.js';
 export type { CalledAgentRun, RunAgentOptions } from './called-runs/workflows.js';
-export type { CalledRunOptions, CalledRunResult, CalledRunUsage } from '../protocol/activities.js';
+export type { CalledRunOptions, CalledRunResult, CalledRunUsage } from '../protocol/temporal.js';
 
 /** Executes a run of an agent together with its notices. */
 export function agentRun(input: RunInput): Promise<RunSummary> {

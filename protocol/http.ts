@@ -323,3 +323,35 @@ export function isForgedRequest(
   const header = (name: string): string | null => headers.get(name);
   return isForged({ method, host, header }, new Set(allowedOrigins));
 }
+
+const about = {
+  /** The conversation's call that the sub-agent works for, perhaps through other agents. */
+  callId: z.string(),
+  /** Session of the sub-agent, which distinguishes two that write in turn. */
+  agentId: z.string(),
+  agent: z.string(),
+};
+
+const ToolState = z.enum(['running', 'done', 'failed']);
+
+/** An act of a sub-agent, by the conversation's call that it works for. */
+export const SubAgentEvent = z
+  .discriminatedUnion('kind', [
+    z.object({ ...about, kind: z.literal('text'), delta: z.string() }),
+    z.object({
+      ...about,
+      kind: z.literal('tool'),
+      toolCallId: z.string(),
+      toolName: z.string(),
+      state: ToolState,
+    }),
+    /** A step begins; `discarded` withdraws everything after it. */
+    z.object({ ...about, kind: z.literal('step') }),
+    z.object({ ...about, kind: z.literal('discarded') }),
+  ])
+  .meta({ id: 'SubAgentEvent' });
+export type SubAgentEvent = z.infer<typeof SubAgentEvent>;
+
+/** Body of `GET /api/chat/:sessionId/sub-agents/:toolCallId`: the newest events, oldest first. */
+export const SubAgentReport = z.object({ events: z.array(SubAgentEvent) });
+export type SubAgentReport = z.infer<typeof SubAgentReport>;

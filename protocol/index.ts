@@ -46,9 +46,9 @@ export {
   StreamStatusEvent,
   StreamTruncatedEvent,
   toWireEvents,
-} from './wire-events.js';
-export type { WireEvent } from './wire-events.js';
-export { formatWireEvent, parseStreamEvent } from './wire-events.js';
+} from './agent-server.js';
+export type { WireEvent } from './agent-server.js';
+export { formatWireEvent, parseStreamEvent } from './agent-server.js';
 export {
   AgentAlreadyRunningError,
   HelixError,

@@ -2,7 +2,7 @@ import { Client, type ClientOptions, type ConnectionLike } from '@temporalio/cli
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { ConfigurationError } from '../protocol/errors.js';
 import type { RunMeter } from '../protocol/telemetry.js';
-import { DEFAULT_TASK_QUEUE } from '../protocol/temporal-names.js';
+import { DEFAULT_TASK_QUEUE } from '../protocol/temporal.js';
 import { joinStores } from '../store/contract/shared-data.js';
 import type { Times } from '../protocol/limits.js';
 import type { Store } from '../store/contract/store.js';

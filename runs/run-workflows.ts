@@ -12,7 +12,7 @@ import {
   workflowIdOf,
 } from '../protocol/ids.js';
 import type { Hint, RunInput } from '../protocol/run.js';
-import { fairnessKeyOf, SIGNALS, UPDATES, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { fairnessKeyOf, SIGNALS, UPDATES, WORKFLOW_TYPE } from '../protocol/temporal.js';
 import { TIMES } from '../protocol/limits.js';
 import { withTimeout } from '../protocol/time.js';
 import type { RequestTracer } from '../protocol/telemetry.js';

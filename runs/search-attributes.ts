@@ -6,7 +6,7 @@ import {
   type SearchAttributePair,
 } from '@temporalio/common';
 import type { RunInput } from '../protocol/run.js';
-import { SEARCH_ATTRIBUTES } from '../protocol/temporal-names.js';
+import { SEARCH_ATTRIBUTES } from '../protocol/temporal.js';
 
 export const INDEXED_VALUE_TYPE = { KEYWORD: 2, INT: 3 } as const;
 

@@ -1,6 +1,6 @@
 import type { Connection } from '@temporalio/client';
 import { HelixError } from '../protocol/errors.js';
-import { SEALED_FAILURE } from '../protocol/temporal-names.js';
+import { SEALED_FAILURE } from '../protocol/temporal.js';
 import { withTimeout } from '../protocol/time.js';
 
 export interface Timestamp {

@@ -9,9 +9,12 @@ import {
 } from '@temporalio/common';
 import { ToolError } from '../agents/tool-error.js';
 import { toolWorkflowIdOf } from '../protocol/ids.js';
-import { TOOL_WORK_WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import {
+  TOOL_WORK_WORKFLOW_TYPE,
+  type ExecuteToolWork,
+  type ToolWork,
+} from '../protocol/temporal.js';
 import { retryDelay, sleep } from '../protocol/time.js';
-import type { ExecuteToolWork, ToolWork } from '../protocol/activities.js';
 import { codeOf, mayPass, textOfFailure } from './temporal-calls.js';
 
 /** Back-off while Temporal is away. */

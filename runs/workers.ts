@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { OperatorLease, OperatorWorker, OperatorWorkers } from '../protocol/operator.js';
-import { toolQueueOf } from '../protocol/temporal-names.js';
+import { toolQueueOf } from '../protocol/temporal.js';
 import type { Leases } from '../store/contract/leases.js';
 import { toMs, withinDeadline, type Timestamp } from './temporal-calls.js';
 

@@ -1,6 +1,6 @@
 import type { WorkflowExecutionDescription } from '@temporalio/client';
 import { attemptIdOf, runOfWorkflow } from '../protocol/ids.js';
-import { LEASED_ACTIVITIES } from '../protocol/temporal-names.js';
+import { LEASED_ACTIVITIES } from '../protocol/temporal.js';
 import { toMs } from './temporal-calls.js';
 
 export type WorkflowState = 'running' | 'closed' | 'unknown';

@@ -10,8 +10,8 @@ export {
   SIGNALS,
   UPDATES,
   WORKFLOW_TYPE,
-} from '../protocol/temporal-names.js';
-export type { OperatorAnswer } from '../protocol/activities.js';
+} from '../protocol/temporal.js';
+export type { OperatorAnswer } from '../protocol/temporal.js';
 export type { AgentState, CallRef, RunInput, RunSummary, Spent } from '../protocol/run.js';
 export { workflowIdOf } from '../protocol/ids.js';
 export { createAgentPlugin } from './agent-plugin.js';

@@ -4,7 +4,7 @@ import type {
   NexusInterceptorsFactory,
   WorkerOptions,
 } from '@temporalio/worker';
-import { SEALED_FAILURE } from '../protocol/temporal-names.js';
+import { SEALED_FAILURE } from '../protocol/temporal.js';
 
 const MOST_CHARS = 4_096;
 

@@ -1,7 +1,7 @@
 import { ActivityNotFoundError, type Client } from '@temporalio/client';
 import { isRefusedForGood, withinDeadline } from '../runs/temporal-calls.js';
 import { resetStickyQueue } from '../runs/run-workflows.js';
-import type { LostAttempt } from '../protocol/activities.js';
+import type { LostAttempt } from '../protocol/temporal.js';
 import type { HeldWork } from '../store/contract/leases.js';
 
 const CALL_MS = 5_000;

@@ -1,7 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { Worker, type WorkerOptions } from '@temporalio/worker';
-import type { RunActivities } from '../protocol/activities.js';
-import { toolQueueOf } from '../protocol/temporal-names.js';
+import { type RunActivities, toolQueueOf } from '../protocol/temporal.js';
 import { HELD_CALLS_PER_SLOT } from './worker-settings.js';
 
 const LOOK_MS = 50;

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { NativeConnection, WorkerOptions } from '@temporalio/worker';
 import { runOfWorkflow } from '../protocol/ids.js';
-import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { WORKFLOW_TYPE } from '../protocol/temporal.js';
 import { sleep } from '../protocol/time.js';
 import { TIMES, type Times } from '../protocol/limits.js';
 import { codeOf, mayPass, quote } from '../runs/temporal-calls.js';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { BundleOptions, WorkerOptions } from '@temporalio/worker';
-import { WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { WORKFLOW_TYPE } from '../protocol/temporal.js';
 
 /** Bundled workflow code, or the file to bundle. */
 export type WorkflowSource = { bundlePath: string } | { workflowsPath: string };

@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { At, RunInput, RunSummary } from '../protocol/run.js';
-import { SEALED_FAILURE } from '../protocol/temporal-names.js';
+import { SEALED_FAILURE } from '../protocol/temporal.js';
 import { beginningOf, createLoop, isForLeg, type Host, type Loop } from '../run/loop.js';
 import { runTool, untilKept } from './attempts.js';
 import { listenToOperators } from './operators.js';

@@ -1,7 +1,12 @@
 import { ActivityFailure, TimeoutFailure, workflowInfo } from '@temporalio/workflow';
-import type { CallActivityRef, LeaseRef, LostAttempt, Said } from '../protocol/activities.js';
+import {
+  type CallActivityRef,
+  type LeaseRef,
+  type LostAttempt,
+  type Said,
+  toolQueueOf,
+} from '../protocol/temporal.js';
 import type { CallActivity, CallRef, RunInput } from '../protocol/run.js';
-import { toolQueueOf } from '../protocol/temporal-names.js';
 import { tools } from './proxies.js';
 
 /**

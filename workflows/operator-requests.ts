@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/workflow';
-import type { OperatorAnswer, OperatorTarget } from '../protocol/activities.js';
+import type { OperatorAnswer, OperatorTarget } from '../protocol/temporal.js';
 import type { StopMode } from '../protocol/run.js';
 
 /** Arguments of operators' updates: named fields and no others. */

@@ -4,7 +4,7 @@ import {
   type TypedSearchAttributes,
 } from '@temporalio/common';
 import { metricMeter, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
-import type { CallLine, StepLine } from '../protocol/activities.js';
+import type { CallLine, StepLine } from '../protocol/temporal.js';
 import type { AgentState, CallRef, RunInput, RunStatus, Spent } from '../protocol/run.js';
 import type { View } from '../run/loop.js';
 

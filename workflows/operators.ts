@@ -7,10 +7,16 @@ import {
   getExternalWorkflowHandle,
   setHandler,
 } from '@temporalio/workflow';
-import type { AnswerOutcome, OperatorAnswer, Refused } from '../protocol/activities.js';
+import {
+  type AnswerOutcome,
+  type OperatorAnswer,
+  type Refused,
+  QUERIES,
+  SIGNALS,
+  UPDATES,
+} from '../protocol/temporal.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { AgentState, Hint } from '../protocol/run.js';
-import { QUERIES, SIGNALS, UPDATES } from '../protocol/temporal-names.js';
 import {
   checkRequest,
   pickRequest,

@@ -3,7 +3,7 @@ import {
   proxyActivities,
   proxyLocalActivities,
 } from '@temporalio/workflow';
-import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/activities.js';
+import type { AnswerActivities, ChildActivities, RunActivities } from '../protocol/temporal.js';
 import { LIMITS } from '../protocol/limits.js';
 
 /** Time for storing results and for waiting for a free tool slot. */

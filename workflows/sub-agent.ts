@@ -16,7 +16,7 @@ import {
   type ChildRef,
   type RunInput,
 } from '../protocol/run.js';
-import { SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal-names.js';
+import { SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal.js';
 import { runRef, type Run } from './run.js';
 import { labelsOf, startAttributes } from './operators-view.js';
 import { bookkeeping } from './proxies.js';

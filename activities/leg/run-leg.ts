@@ -7,7 +7,7 @@ import type {
   StepLine,
   ToolCallOutcome,
   CallLine,
-} from '../../protocol/activities.js';
+} from '../../protocol/temporal.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { At, CallRef, Next, Spent, StepOutcome } from '../../protocol/run.js';
 import { sleep } from '../../protocol/time.js';

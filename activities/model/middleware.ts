@@ -7,7 +7,7 @@ import type {
 import type { CompactionRecord, Instructions } from '../../agents/step-hooks.js';
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import type { ModelChoice, Pricing } from '../../agents/llm-settings.js';
-import type { StepRef } from '../../protocol/activities.js';
+import type { StepRef } from '../../protocol/temporal.js';
 import type { JSONPatchOperation } from '../../protocol/chunk.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { Compaction, Eased, Row } from '../../protocol/rows.js';

@@ -1,5 +1,5 @@
 import { StateError } from '../../agents/tool-error.js';
-import type { StepRef } from '../../protocol/activities.js';
+import type { StepRef } from '../../protocol/temporal.js';
 import { handOver, writerOf, type Attempt } from '../attempt.js';
 import { cutOnStop } from '../cut-on-stop.js';
 import type { WorkDeps } from '../deps.js';

@@ -1,6 +1,6 @@
 import type { CallRef, RunError, Spent, StepOutcome } from '../../protocol/run.js';
 import { LIMITS } from '../../protocol/limits.js';
-import type { StepRef } from '../../protocol/activities.js';
+import type { StepRef } from '../../protocol/temporal.js';
 
 /** A step with a complete reply. */
 export interface RepliedStep {

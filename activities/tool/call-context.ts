@@ -2,7 +2,7 @@ import { createAgentState, type AgentState } from '../../agents/agent-state.js';
 import type { AgentDefinition } from '../../agents/definitions.js';
 import { StateError, ToolError } from '../../agents/tool-error.js';
 import type { ToolCallIdentity, ToolContext, ToolPeople } from '../../agents/tool-context.js';
-import type { CallActivityRef, ToolWork } from '../../protocol/activities.js';
+import type { CallActivityRef, ToolWork } from '../../protocol/temporal.js';
 import {
   StreamChunkSchema,
   type JSONPatchOperation,

@@ -1,5 +1,5 @@
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
-import type { CallActivityRef, GivenUpCall } from '../../protocol/activities.js';
+import type { CallActivityRef, GivenUpCall } from '../../protocol/temporal.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { isDeeperThan, LIMITS, startOf, withoutPrototypeKeys } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';

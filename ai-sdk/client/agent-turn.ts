@@ -1,6 +1,5 @@
-import type { AgentStatus } from '../../protocol/agent-server.js';
+import type { AgentStatus, StreamEvent } from '../../protocol/agent-server.js';
 import type { StreamMessage } from '../../protocol/chunk.js';
-import type { StreamEvent } from '../../protocol/wire-events.js';
 import { StreamTransformer } from '../parts/stream-transformer.js';
 import type { CommonStreamPart } from './chat-transport.js';
 import type { Receiver, SseEvent } from './connections.js';

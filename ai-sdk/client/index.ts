@@ -1,4 +1,4 @@
-export type { SubAgentEvent } from '../../protocol/wire-events.js';
+export type { SubAgentEvent } from '../../protocol/http.js';
 export { ChatRequestError, ReplyBrokenError } from './errors.js';
 export type { ChatMessage } from './chat-message.js';
 export { loadSnapshot } from './chat-requests.js';

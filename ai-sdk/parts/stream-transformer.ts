@@ -9,7 +9,7 @@ import type {
 } from '../../protocol/chunk.js';
 import { ContentBlocks } from '../../protocol/reply-fold.js';
 import { ASK_STEP_ID, FINISH_TOOL_NAME, toShownSessionId } from '../../protocol/ids.js';
-import type { SubAgentEvent } from '../../protocol/wire-events.js';
+import type { SubAgentEvent } from '../../protocol/http.js';
 import type { StoredChunk } from '../../store/log/stream-manager.js';
 import {
   toControlPart,

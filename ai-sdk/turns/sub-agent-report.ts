@@ -1,7 +1,7 @@
 import { FINISH_TOOL_NAME, toShownSessionId } from '../../protocol/ids.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import { isTerminal } from '../../protocol/run.js';
-import type { SubAgentEvent } from '../../protocol/wire-events.js';
+import type { SubAgentEvent } from '../../protocol/http.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 

@@ -28,6 +28,7 @@ import {
   SessionPath,
   SnapshotQuery,
   StopBody,
+  SubAgentReport,
 } from '../../protocol/http.js';
 import {
   AnswerReply,
@@ -41,7 +42,6 @@ import {
   StopReply,
 } from '../../protocol/replies.js';
 import { toPerson } from '../../protocol/actor.js';
-import { SubAgentReport } from '../../protocol/wire-events.js';
 import { HEADERS } from '../../protocol/ids.js';
 import type { SessionCalls, SessionRecord, SessionView } from '../../store/contract/sessions.js';
 import { answerCall, extendDeadline, NOT_TAKEN, stopRun, toAnswer } from '../acts.js';

@@ -7,7 +7,7 @@ import {
   type TemporalFacts,
 } from '../../extensions/doctor/index.js';
 import { POLL_MS } from '../../runs/workers.js';
-import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
+import { SEARCH_ATTRIBUTES } from '../../protocol/temporal.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
 export interface TemporalLook {

@@ -3,7 +3,7 @@ import type { LogEntry, StreamMessage } from '../../protocol/chunk.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { isTerminal } from '../../protocol/run.js';
-import { formatWireEvent, toWireEvents, type StreamEvent } from '../../protocol/wire-events.js';
+import { formatWireEvent, toWireEvents, type StreamEvent } from '../../protocol/agent-server.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
 

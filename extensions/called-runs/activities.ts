@@ -3,7 +3,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { AgentNotFoundError } from '../../agents/index.js';
 import { createCalledRuns, type CalledRunsDeps } from './called-runs.js';
 import { MessageWaitsError } from '../../runs/refusals.js';
-import type { CalledRunActivities } from '../../protocol/activities.js';
+import type { CalledRunActivities } from '../../protocol/temporal.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import { retryDelay } from '../../protocol/time.js';
 

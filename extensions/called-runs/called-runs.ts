@@ -5,7 +5,7 @@ import type {
   CalledRunRef,
   CalledRunRequest,
   CalledRunResult,
-} from '../../protocol/activities.js';
+} from '../../protocol/temporal.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS, isSessionId, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS, startOf } from '../../protocol/limits.js';

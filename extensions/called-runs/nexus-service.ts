@@ -6,11 +6,16 @@ import { AgentNotFoundError } from '../../agents/index.js';
 import { createCalledRuns } from './called-runs.js';
 import { toAttributes } from '../../runs/search-attributes.js';
 import type { Extension } from '../../extension.js';
-import type { CalledRunLook, CalledRunOptions } from '../../protocol/activities.js';
+import {
+  type CalledRunLook,
+  type CalledRunOptions,
+  fairnessKeyOf,
+  UPDATES,
+  WORKFLOW_TYPE,
+} from '../../protocol/temporal.js';
 import { HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunSummary } from '../../protocol/run.js';
-import { fairnessKeyOf, UPDATES, WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { TIMES } from '../../protocol/limits.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';

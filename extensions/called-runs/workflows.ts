@@ -15,16 +15,17 @@ import {
   WorkflowIdReusePolicy,
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
-import type {
-  CalledRun,
-  CalledRunActivities,
-  CalledRunOptions,
-  CalledRunRequest,
-  CalledRunResult,
-} from '../../protocol/activities.js';
+import {
+  type CalledRun,
+  type CalledRunActivities,
+  type CalledRunOptions,
+  type CalledRunRequest,
+  type CalledRunResult,
+  fairnessKeyOf,
+  WORKFLOW_TYPE,
+} from '../../protocol/temporal.js';
 import { toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunInput, RunSummary } from '../../protocol/run.js';
-import { fairnessKeyOf, WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
 import { TIMES } from '../../protocol/limits.js';
 import { startAttributes } from '../../workflows/operators-view.js';
 

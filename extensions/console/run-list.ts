@@ -4,7 +4,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { OperatorRun, RunFilter as AskedFilter } from '../../protocol/operator.js';
 import { isTerminal, RUN_STATUSES, type RunStatus } from '../../protocol/run.js';
-import { WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { WORKFLOW_TYPE } from '../../protocol/temporal.js';
 import {
   isRefusedForGood,
   quote,

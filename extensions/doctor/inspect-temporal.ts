@@ -1,7 +1,7 @@
 import { Connection, isGrpcServiceError, type ConnectionOptions } from '@temporalio/client';
 import { type ClockReading, sleep } from '../../protocol/time.js';
 import { toReason } from '../../protocol/errors.js';
-import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../../protocol/temporal.js';
 import { lastPoll } from '../../runs/workers.js';
 import { quote, toMs } from '../../runs/temporal-calls.js';
 import { INDEXED_VALUE_TYPE, routeTo } from '../../runs/search-attributes.js';

@@ -1,7 +1,7 @@
 import { AttemptFailure } from '../../activities/attempt.js';
 import type { Held, Lease } from '../../activities/lease.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
-import { STORE_UNREACHABLE } from '../../protocol/temporal-names.js';
+import { STORE_UNREACHABLE } from '../../protocol/temporal.js';
 import { withTimeout } from '../../protocol/time.js';
 import type { HeldWork } from '../../store/contract/leases.js';
 import { monotonicMs, type RenewalReport } from './renewals.js';

@@ -3,7 +3,7 @@ import { toShownSessionId } from '../../protocol/ids.js';
 import type { Delivery, FailedDelivery, Notice, NoticeActivities } from '../../protocol/notices.js';
 import { hashInput, toWords } from '../../protocol/shown-call.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
-import { noticeQueueOf } from '../../protocol/temporal-names.js';
+import { noticeQueueOf } from '../../protocol/temporal.js';
 import { TIMES, type Times } from '../../protocol/limits.js';
 import { toDeliveryId, toNoticeId } from '../../runs/deliveries.js';
 import type { Deliveries } from '../../runs/extension.js';

@@ -1,7 +1,7 @@
 import type { WorkflowStartOptions } from '@temporalio/client';
 import { deliveryWorkflowIdOf, endWorkflowIdOf } from '../../protocol/ids.js';
 import type { Delivery, EndRef, Notice } from '../../protocol/notices.js';
-import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { DELIVERY_WORKFLOW_TYPE, END_WORKFLOW_TYPE } from '../../protocol/temporal.js';
 import { toDeliveryId, toNoticeId, toWhose } from '../../runs/deliveries.js';
 import type { Deliveries, RunsHost } from '../../runs/extension.js';
 import { textOfFailure, withinDeadline } from '../../runs/temporal-calls.js';

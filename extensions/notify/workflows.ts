@@ -29,7 +29,7 @@ import {
   noticeQueueOf,
   SIGNALS,
   WAIT_WORKFLOW_TYPE,
-} from '../../protocol/temporal-names.js';
+} from '../../protocol/temporal.js';
 import type { View } from '../../run/loop.js';
 import type { Beside } from '../../workflows/run.js';
 

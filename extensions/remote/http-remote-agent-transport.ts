@@ -1,7 +1,7 @@
 import { EventSourceParserStream, ParseError } from 'eventsource-parser/stream';
 import { LIMITS } from '../../protocol/limits.js';
 import { endsWithin } from '../../protocol/time.js';
-import { parseStreamEvent, type WireEvent } from '../../protocol/wire-events.js';
+import { parseStreamEvent, type WireEvent } from '../../protocol/agent-server.js';
 import { RemoteRefusal, type RemoteAgentTransport, type RemoteStart } from './remote-transport.js';
 
 export interface HttpRemoteAgentOptions {

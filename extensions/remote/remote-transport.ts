@@ -1,4 +1,4 @@
-import type { WireEvent } from '../../protocol/wire-events.js';
+import type { WireEvent } from '../../protocol/agent-server.js';
 import { ToolError } from '../../agents/index.js';
 
 export interface RemoteStart {

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { ToolContext } from '../../agents/index.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
-import type { StreamEvent } from '../../protocol/wire-events.js';
+import type { StreamEvent } from '../../protocol/agent-server.js';
 import { retryDelay } from '../../protocol/time.js';
 import { RemoteExcess, RemoteReply } from './remote-reply.js';
 import {

@@ -20,7 +20,7 @@ import {
   OperatorScheduleBody,
   type Firing,
 } from '../../protocol/schedules.js';
-import { DEFAULT_TASK_QUEUE, FIRING_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { DEFAULT_TASK_QUEUE, FIRING_WORKFLOW_TYPE } from '../../protocol/temporal.js';
 import { addTrigger, type Asker } from '../../protocol/run.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { codeOf, isRefusedForGood, quote, withinDeadline } from '../../runs/temporal-calls.js';

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { ApplicationFailure, upsertMemo, workflowInfo } from '@temporalio/workflow';
-import type { CalledRunOptions, CalledRunResult } from '../../protocol/activities.js';
+import type { CalledRunOptions, CalledRunResult } from '../../protocol/temporal.js';
 import type { FiringNote, ScheduledRun } from '../../protocol/schedules.js';
 import { askersOf } from '../../protocol/run.js';
 

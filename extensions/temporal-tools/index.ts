@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CallActivity } from '../../protocol/run.js';
-import type { ToolWork } from '../../protocol/activities.js';
+import type { ToolWork } from '../../protocol/temporal.js';
 import {
   assertSettings,
   defineTool,

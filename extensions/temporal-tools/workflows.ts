@@ -4,7 +4,7 @@ import {
   createNexusServiceClient,
   proxyActivities,
 } from '@temporalio/workflow';
-import type { ToolWorkCall, ToolWorkInput } from '../../protocol/activities.js';
+import type { ToolWorkCall, ToolWorkInput } from '../../protocol/temporal.js';
 
 /** A Nexus service of unknown type. */
 interface AnyService {

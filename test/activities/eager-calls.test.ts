@@ -1,4 +1,4 @@
-import type { CallActivityRef, ToolCallOutcome } from '../../protocol/activities.js';
+import type { CallActivityRef, ToolCallOutcome } from '../../protocol/temporal.js';
 import type { CallRef, StepOutcome } from '../../protocol/run.js';
 import { type Attempt, AttemptFailure } from '../../activities/attempt.js';
 import { createEagerCalls } from '../../activities/eager-calls.js';

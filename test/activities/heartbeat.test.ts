@@ -1,5 +1,5 @@
 import { asActivity } from '../../activities/as-activity.js';
-import type { LeaseRef } from '../../protocol/activities.js';
+import type { LeaseRef } from '../../protocol/temporal.js';
 import { attemptOf, createHarness } from '../support/activity-harness.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { openTestStores } from '../support/test-stores.js';

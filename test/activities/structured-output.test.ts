@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentDefinition } from '../../agents/index.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
-import type { StepRef } from '../../protocol/activities.js';
+import type { StepRef } from '../../protocol/temporal.js';
 import { attemptOf, type ActivityHarness, openHarness } from '../support/activity-harness.js';
 import { fakeTool } from '../support/fake-tool.js';
 import { parts, type Script } from '../support/fake-model.js';

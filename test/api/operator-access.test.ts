@@ -5,7 +5,7 @@ import { hasSecond } from '../../api/operator-access.js';
 import type { Route } from '../../api/routes/route.js';
 import type { Role } from '../../protocol/actor.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { WORKFLOW_TYPE } from '../../protocol/temporal.js';
 import type { AuditEntry } from '../../store/contract/audit.js';
 import type { MemoryStores } from '../../store/memory/index.js';
 import { toAct } from '../../runs/record/acts.js';

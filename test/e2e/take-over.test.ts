@@ -1,4 +1,4 @@
-import type { LegOutcome, LegRef } from '../../protocol/activities.js';
+import type { LegOutcome, LegRef } from '../../protocol/temporal.js';
 import type { Times } from '../../protocol/limits.js';
 import {
   CLIENT_7,

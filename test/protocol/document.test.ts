@@ -3,7 +3,7 @@ import { isControlMessage } from '../../protocol/chunk-guards.js';
 import { ControlMessage, StreamChunkSchema } from '../../protocol/chunk.js';
 import { HTTP_STATUS } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { StreamEvent } from '../../protocol/wire-events.js';
+import { StreamEvent } from '../../protocol/agent-server.js';
 
 /** PROTOCOL.md is normative: its lists must equal the code's, both ways. */
 const root = new URL('../../', import.meta.url);

@@ -2,7 +2,7 @@ import * as guards from '../../protocol/chunk-guards.js';
 import * as core from '../../index.js';
 import * as runtime from '../../worker/index.js';
 import { BusyPolicy } from '../../protocol/replies.js';
-import { UPDATES } from '../../protocol/temporal-names.js';
+import { UPDATES } from '../../protocol/temporal.js';
 
 describe('what a program imports', () => {
   it('the package exports all guards of chunks', () => {

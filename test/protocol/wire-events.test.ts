@@ -9,7 +9,7 @@ import {
   toWireEvents,
   type StreamEvent,
   type WireEvent,
-} from '../../protocol/wire-events.js';
+} from '../../protocol/agent-server.js';
 import { anyChunk, anyText, sampleOf } from './any-chunk.js';
 
 const count = fc.nat();

@@ -1,7 +1,7 @@
 import { afterWork } from '../../activities/endings.js';
 import { createActivities } from '../../activities/index.js';
 import { AgentRegistry } from '../../agents/index.js';
-import type { LookRef } from '../../protocol/activities.js';
+import type { LookRef } from '../../protocol/temporal.js';
 import type { Next, OpenCalls } from '../../protocol/run.js';
 import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
 import { dueShardOf } from '../../store/contract/due.js';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { jwtVerify } from 'jose';
 import { parse, parseAllDocuments } from 'yaml';
-import { SEARCH_ATTRIBUTES } from '../../protocol/temporal-names.js';
+import { SEARCH_ATTRIBUTES } from '../../protocol/temporal.js';
 import { redisArguments } from '../../scripts/engines/redis.mjs';
 import { DEV_SERVER } from '../../scripts/engines/temporal.mjs';
 import { temporalArguments } from '../../scripts/engines/temporal-server.mjs';

@@ -10,7 +10,7 @@ import type {
   StepRef,
   ToolCallOutcome,
   ExecuteToolWork,
-} from '../../protocol/activities.js';
+} from '../../protocol/temporal.js';
 import type { ActivityDeps, MadeFiles } from '../../activities/deps.js';
 import { asActivity } from '../../activities/as-activity.js';
 import { createActivities } from '../../activities/index.js';

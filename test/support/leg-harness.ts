@@ -6,7 +6,7 @@ import { toLegProgress } from '../../activities/leg/run-leg.js';
 import { createRunParts } from '../../activities/run-parts.js';
 import { AgentRegistry, defineAgent, type AgentConfig } from '../../agents/index.js';
 import { openLocalAttempt } from '../../extensions/one-process/attempts.js';
-import type { LegOutcome, LegRef } from '../../protocol/activities.js';
+import type { LegOutcome, LegRef } from '../../protocol/temporal.js';
 import type { Row } from '../../protocol/rows.js';
 import type { Calls } from '../../store/contract/calls.js';
 import type { RunRecord } from '../../store/contract/runs.js';

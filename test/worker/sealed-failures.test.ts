@@ -19,7 +19,7 @@ import { notices } from '../../extensions/notify/index.js';
 import { toNotifySettings, type Receiver } from '../../extensions/notify/settings.js';
 import { activityTool, nexusTool } from '../../extensions/temporal-tools/index.js';
 import { toolWorkflowIdOf, workflowIdOf } from '../../protocol/ids.js';
-import { SEALED_FAILURE } from '../../protocol/temporal-names.js';
+import { SEALED_FAILURE } from '../../protocol/temporal.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { createAgentPlugin } from '../../worker/index.js';
 import { toSealedFailure } from '../../worker/seal.js';

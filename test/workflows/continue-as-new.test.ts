@@ -9,7 +9,7 @@ import {
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState } from '../../protocol/run.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { QUERIES, SIGNALS } from '../../protocol/temporal-names.js';
+import { QUERIES, SIGNALS } from '../../protocol/temporal.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';

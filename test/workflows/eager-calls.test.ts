@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import { toolQueueOf } from '../../protocol/temporal-names.js';
+import { toolQueueOf } from '../../protocol/temporal.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { createGatedAgent } from '../support/gated-agent.js';
 import { createRunHarness, useRuns, type RunHarness } from '../support/run-harness.js';

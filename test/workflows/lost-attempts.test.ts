@@ -1,4 +1,4 @@
-import type { LeaseRef, Said } from '../../protocol/activities.js';
+import type { LeaseRef, Said } from '../../protocol/temporal.js';
 import { untilKept } from '../../workflows/attempts.js';
 
 const SETTLED: Said = { at: { version: 1, sequence: 1, next: { do: 'end', step: 1 } } };

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { startPrivateTemporal } from '../../scripts/engines/private-engines.mjs';
 import { requireProgram } from '../support/require-program.js';
 import type { RunNotices, RunShape } from '../../protocol/run.js';
-import { FIRING_WORKFLOW_TYPE } from '../../protocol/temporal-names.js';
+import { FIRING_WORKFLOW_TYPE } from '../../protocol/temporal.js';
 import { createRunHarness } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import type { TemporalServer } from '../support/temporal-server.js';

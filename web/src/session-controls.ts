@@ -1,12 +1,11 @@
 import { generateId, type FileUIPart, type UIMessage } from 'ai';
-import type { AnswerBody } from '../../protocol/http.js';
+import type { AnswerBody, SubAgentReport } from '../../protocol/http.js';
 import type {
   CheckpointsReply,
   ExtendReply,
   PendingQuestion,
   QueueReply,
 } from '../../protocol/replies.js';
-import type { SubAgentReport } from '../../protocol/wire-events.js';
 import { ask, chatUrl, Refusal, request, withBody, type Fetch } from './api-client.js';
 import type { PageStore } from './page-store.js';
 

@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { AgentRegistry, defineAgent } from '../../../agents/index.js';
-import type { CalledRun, CalledRunRequest } from '../../../protocol/activities.js';
+import type { CalledRun, CalledRunRequest } from '../../../protocol/temporal.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createCalledRunActivities } from '../../../extensions/called-runs/activities.js';

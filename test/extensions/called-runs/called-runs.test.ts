@@ -3,7 +3,7 @@ import { readInput } from '../../../runs/agent-input.js';
 import { createCalledRuns } from '../../../extensions/called-runs/called-runs.js';
 import { MessageWaitsError, runOfMessage } from '../../../runs/refusals.js';
 import { LIMITS } from '../../../protocol/limits.js';
-import type { CalledRunActivities, CalledRunRequest } from '../../../protocol/activities.js';
+import type { CalledRunActivities, CalledRunRequest } from '../../../protocol/temporal.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import {

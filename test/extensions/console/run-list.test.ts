@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { createRunList, toListed, toRunQuery } from '../../../extensions/console/run-list.js';
 import { workflowIdOf } from '../../../protocol/ids.js';
-import { WORKFLOW_TYPE } from '../../../protocol/temporal-names.js';
+import { WORKFLOW_TYPE } from '../../../protocol/temporal.js';
 import { startOnMemory } from '../../api/api-server.js';
 
 const OWN = "AgentTenant = 'acme'";

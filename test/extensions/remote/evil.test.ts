@@ -10,7 +10,7 @@ import {
 import { RemoteRefusal } from '../../../extensions/remote/remote-transport.js';
 import { remoteSessionId, runRemotely } from '../../../extensions/remote/run-remotely.js';
 import type { StreamChunk } from '../../../protocol/chunk.js';
-import type { WireEvent } from '../../../protocol/wire-events.js';
+import type { WireEvent } from '../../../protocol/agent-server.js';
 import { RESERVED_EVENT_NAMES } from '../../../protocol/ids.js';
 import { LIMITS } from '../../../protocol/limits.js';
 import { listen } from '../../support/listen.js';

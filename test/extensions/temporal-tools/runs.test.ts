@@ -10,7 +10,7 @@ import { activityTool, nexusTool } from '../../../extensions/temporal-tools/inde
 import { createWarehouseClerk } from '../../../examples/own-workflow/warehouse.js';
 import { createToolWork } from '../../../runs/tool-work.js';
 import { toolWorkflowIdOf } from '../../../protocol/ids.js';
-import type { ToolWorkCall } from '../../../protocol/activities.js';
+import type { ToolWorkCall } from '../../../protocol/temporal.js';
 import { sharedTemporalAddress, useRuns } from '../../support/run-harness.js';
 import { until } from '../../support/until.js';
 

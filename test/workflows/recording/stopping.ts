@@ -1,5 +1,5 @@
 import { workflowIdOf } from '../../../protocol/ids.js';
-import { SIGNALS } from '../../../protocol/temporal-names.js';
+import { SIGNALS } from '../../../protocol/temporal.js';
 import type { RunRecord } from '../../../store/contract/runs.js';
 import type { History, Scenario, Stage } from './stage.js';
 

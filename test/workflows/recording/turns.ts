@@ -1,6 +1,6 @@
 import { workflowIdOf } from '../../../protocol/ids.js';
 import type { BusyPolicy } from '../../../protocol/replies.js';
-import { SIGNALS } from '../../../protocol/temporal-names.js';
+import { SIGNALS } from '../../../protocol/temporal.js';
 import type { RunRecord } from '../../../store/contract/runs.js';
 import { userMessage } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';

@@ -2,7 +2,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { createNotices } from '../../../../extensions/notify/workflows.js';
 import type { WaitLook } from '../../../../protocol/notices.js';
 import type { CallRef, RunInput } from '../../../../protocol/run.js';
-import { noticeQueueOf, SIGNALS, WAIT_WORKFLOW_TYPE } from '../../../../protocol/temporal-names.js';
+import { noticeQueueOf, SIGNALS, WAIT_WORKFLOW_TYPE } from '../../../../protocol/temporal.js';
 import {
   bundlePath,
   createRunHarness,
