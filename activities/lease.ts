@@ -20,11 +20,6 @@ export interface Lease {
   isHeld: () => boolean;
 }
 
-export interface ExecutedCall {
-  toolCallId: string;
-  toolName: string;
-}
-
 /** A registered attempt. */
 export interface Held {
   /** Resolves once registered. @throws Error if that takes too long: the attempt cannot begin */
@@ -35,7 +30,7 @@ export interface Held {
    */
   becomePatient: () => Patience;
   /** Marks the tool as a possible blocker of this process until the returned function is called. */
-  executing: (call: ExecutedCall) => () => void;
+  executing: (call: { toolCallId: string; toolName: string }) => () => void;
   /** Stores the newest progress, with a short delay, for a successor of a lost attempt. */
   note: (progress: unknown) => void;
   release: () => void;

@@ -24,12 +24,6 @@ export function toApprovers({
   };
 }
 
-interface GuardedCall {
-  toolName: string;
-  runId: string;
-  approvers?: Approvers | undefined;
-}
-
 /**
  * Returns `allowed: true` if a responder fulfils the demands of a call's tool.
  *
@@ -37,7 +31,11 @@ interface GuardedCall {
  */
 export type ApproverCheck = (
   responder: Responder,
-  call: GuardedCall,
+  call: {
+    toolName: string;
+    runId: string;
+    approvers?: Approvers | undefined;
+  },
   request: ApprovalRequest & { agent: string; askedBy: AskedBy },
 ) => Promise<{ allowed: boolean; reason?: string }>;
 

@@ -15,7 +15,10 @@ import type { Call } from './routes/route.js';
  * The acts of people on a run. The routes of conversations, of the agent server and of operators
  * parse the requests and check that the caller may act on the session.
  */
-type Act = Pick<Call<'caller', never, never, never>, 'deps' | 'request' | 'response' | 'caller'>;
+export type Act = Pick<
+  Call<'caller', never, never, never>,
+  'deps' | 'request' | 'response' | 'caller'
+>;
 
 export async function stopRun(
   act: Act,

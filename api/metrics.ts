@@ -14,20 +14,18 @@ export interface ApiMetrics {
   readonly contentType: string;
   read: () => Promise<string>;
   /** A request was answered; `route` is a pattern, never a path. */
-  answered: (request: AnsweredRequest) => void;
+  answered: (request: {
+    method: string;
+    route: string;
+    status: number;
+    seconds: number;
+    isStream: boolean;
+  }) => void;
   refused: (code: ErrorCode) => void;
   begun: (agent: string) => void;
   streams: StreamMeter;
   /** Meter for `createAgentExecutor({ meter })`. */
   runs: RunMeter;
-}
-
-interface AnsweredRequest {
-  method: string;
-  route: string;
-  status: number;
-  seconds: number;
-  isStream: boolean;
 }
 
 export const NO_METRICS: ApiMetrics = {

@@ -79,6 +79,8 @@ function chunk<T extends string, S extends z.core.$ZodLooseShape>(type: T, shape
   return z.object({ type: z.literal(type), ...base, ...shape });
 }
 
+const ofCall = { toolCallId: id, toolName: id };
+
 /** Extension of sources, files and calls. */
 const ofPart = { providerMetadata: ShownMetadata.optional() };
 
@@ -141,16 +143,14 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
   }),
   chunk('thinking', { content: z.string(), isComplete: z.boolean(), ...ofBlock }),
   chunk('tool_arg_stream_start', {
-    toolCallId: id,
-    toolName: id,
+    ...ofCall,
     /** Extension: pages execute the tool, and name the type of its part after it. */
     byClient: z.boolean().optional(),
   }),
   chunk('tool_arg_stream_delta', { toolCallId: id, delta: z.string() }),
   chunk('tool_arg_stream_end', { toolCallId: id }),
   chunk('tool_start', {
-    toolCallId: id,
-    toolName: id,
+    ...ofCall,
     arguments: z.record(z.string(), z.unknown()),
     /** Extension: false or absent if the client executes the call. */
     providerExecuted: z.boolean().optional(),
@@ -161,8 +161,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     ...ofPart,
   }),
   chunk('tool_end', {
-    toolCallId: id,
-    toolName: id,
+    ...ofCall,
     result: json,
     error: z.string().optional(),
     errorCode: z.string().optional(),
@@ -175,8 +174,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     resultRef: id.optional(),
   }),
   chunk('tool_input_error', {
-    toolCallId: id,
-    toolName: id,
+    ...ofCall,
     error: z.string(),
     partialInput: z.unknown().optional(),
   }),
@@ -185,15 +183,13 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
    * result.
    */
   chunk('tool_output_preliminary', {
-    toolCallId: id,
-    toolName: id,
+    ...ofCall,
     result: json,
     providerExecuted: z.boolean().optional(),
   }),
-  chunk('tool_output_error', { toolCallId: id, toolName: id, error: z.string() }),
+  chunk('tool_output_error', { ...ofCall, error: z.string() }),
   chunk('tool_approval_request', {
-    toolCallId: id,
-    toolName: id,
+    ...ofCall,
     approvalId: z.string().min(1),
     input: json,
     isAutomatic: z.boolean().optional(),
@@ -204,8 +200,7 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     ...ofPart,
   }),
   chunk('tool_approval_response', {
-    toolCallId: id,
-    toolName: id,
+    ...ofCall,
     approvalId: z.string().min(1),
     approved: z.boolean(),
     reason: z.string().optional(),
@@ -340,11 +335,13 @@ export const CHUNK_TYPES: ReadonlySet<string> = new Set<ChunkType>(
   ),
 );
 
+function control<T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) {
+  const stream = { streamId: z.string(), timestamp: z.number() };
+  return z.object({ type: z.literal(type), ...stream, ...shape });
+}
+
 /** Control message: the end of a run or stream. Only the change that ends it writes this. */
-export const StreamEnd = z.object({
-  type: z.literal('stream_end'),
-  streamId: z.string(),
-  timestamp: z.number(),
+export const StreamEnd = control('stream_end', {
   finalOutput: z.unknown().optional(),
   /** Extension: the final status. */
   status: z.enum(['completed', 'failed', 'interrupted', 'aborted']).optional(),
@@ -354,19 +351,13 @@ export const StreamEnd = z.object({
 export type StreamEnd = z.infer<typeof StreamEnd>;
 
 /** Control message (extension): a stream without a run was paused or resumed. */
-export const StreamStatusChange = z.object({
-  type: z.literal('stream_status'),
-  streamId: z.string(),
-  timestamp: z.number(),
+export const StreamStatusChange = control('stream_status', {
   status: z.enum(['paused', 'active']),
 });
 export type StreamStatusChange = z.infer<typeof StreamStatusChange>;
 
 /** Control message (extension): chunks of later steps were removed from the log. */
-export const StreamTruncated = z.object({
-  type: z.literal('stream_truncated'),
-  streamId: z.string(),
-  timestamp: z.number(),
+export const StreamTruncated = control('stream_truncated', {
   /** Chunks of steps above this were removed. */
   truncatedAtStep: count,
   /** The stream's highest sequence at that moment. */

@@ -183,7 +183,6 @@ export const MessagesQuery = z.object({
   /** Includes user messages that only models see. */
   hidden: z.enum(['true', 'false']).optional(),
 });
-export type MessagesQuery = z.infer<typeof MessagesQuery>;
 
 /** An answer to a pending call from outside the chat. */
 export const AnswerBody = z.union([

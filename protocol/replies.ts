@@ -359,7 +359,6 @@ export const ErasureReply = z
 export type ErasureReply = z.infer<typeof ErasureReply>;
 
 export const PersonPath = z.object({ userId: z.string().min(1).max(LIMITS.idChars) });
-export type PersonPath = z.infer<typeof PersonPath>;
 
 /** Body of `DELETE /api/operator/users/:userId`. */
 export const PersonErasureReply = z

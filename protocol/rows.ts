@@ -56,21 +56,19 @@ export const UnseenContent = z.discriminatedUnion('type', [
 ]);
 export type UnseenContent = z.infer<typeof UnseenContent>;
 
+function part<T extends string, S extends z.core.$ZodLooseShape>(type: T, shape: S) {
+  const marks = { providerMetadata: ProviderMetadata.optional() };
+  return z.object({ type: z.literal(type), ...shape, ...marks });
+}
+
 export const AssistantPart = z.discriminatedUnion('type', [
-  z.object({
-    type: z.literal('text'),
-    text: z.string(),
-    providerMetadata: ProviderMetadata.optional(),
-  }),
-  z.object({
-    type: z.literal('reasoning'),
+  part('text', { text: z.string() }),
+  part('reasoning', {
     text: z.string(),
     /** Content that only the model's provider reads; the text is then empty. */
     stands: UnseenContent.optional(),
-    providerMetadata: ProviderMetadata.optional(),
   }),
-  z.object({
-    type: z.literal('tool-call'),
+  part('tool-call', {
     toolCallId: z.string(),
     toolName: z.string(),
     input: z.unknown(),
@@ -86,38 +84,22 @@ export const AssistantPart = z.discriminatedUnion('type', [
     byClient: z.boolean().optional(),
     /** True if the call was settled from the start, by an error; pages get no metadata of it. */
     closed: z.boolean().optional(),
-    providerMetadata: ProviderMetadata.optional(),
   }),
   /** Result of a call that the provider executes; it may come in a later reply than the call. */
-  z.object({
-    type: z.literal('tool-result'),
+  part('tool-result', {
     toolCallId: z.string(),
     toolName: z.string(),
     output: z.unknown(),
     isError: z.boolean().optional(),
-    providerMetadata: ProviderMetadata.optional(),
   }),
-  z.object({
-    type: z.literal('source-url'),
-    sourceId: z.string(),
-    url: z.string(),
-    title: z.string().optional(),
-    providerMetadata: ProviderMetadata.optional(),
-  }),
-  z.object({
-    type: z.literal('source-document'),
+  part('source-url', { sourceId: z.string(), url: z.string(), title: z.string().optional() }),
+  part('source-document', {
     sourceId: z.string(),
     mediaType: z.string(),
     title: z.string(),
     filename: z.string().optional(),
-    providerMetadata: ProviderMetadata.optional(),
   }),
-  z.object({
-    type: z.literal('file'),
-    url: z.string(),
-    mediaType: z.string(),
-    providerMetadata: ProviderMetadata.optional(),
-  }),
+  part('file', { url: z.string(), mediaType: z.string() }),
 ]);
 export type AssistantPart = z.infer<typeof AssistantPart>;
 

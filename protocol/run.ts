@@ -230,28 +230,21 @@ export interface ChildRef extends RunRef {
 /** Returns the input of the sub-agent's run that carries out a call of the parent. */
 export function toChildInput(parent: RunInput, child: ChildRef, toolCallId: string): RunInput {
   const { sessionId, runId, agent, maxSteps, hasOutput, activities } = child;
-  return {
-    sessionId,
-    runId,
-    agent,
-    turn: 1,
-    maxSteps,
-    searchAttributes: parent.searchAttributes,
-    model: parent.model,
-    sessionUrl: parent.sessionUrl,
-    traceUrl: parent.traceUrl,
-    sealsFailures: parent.sealsFailures,
-    hasOutput,
-    activities,
-    hasLeases: parent.hasLeases,
-    notify: parent.notify,
-    parent: {
-      sessionId: parent.sessionId,
-      runId: parent.runId,
-      toolCallId,
-      depth: (parent.parent?.depth ?? 0) + 1,
-    },
+  const { searchAttributes, model, sessionUrl, traceUrl, sealsFailures, hasLeases, notify } =
+    parent;
+  const depth = (parent.parent?.depth ?? 0) + 1;
+  const own = { sessionId, runId, agent, turn: 1, maxSteps, hasOutput, activities };
+  const shared = {
+    searchAttributes,
+    model,
+    sessionUrl,
+    traceUrl,
+    sealsFailures,
+    hasLeases,
+    notify,
   };
+  const ref = { sessionId: parent.sessionId, runId: parent.runId, toolCallId, depth };
+  return { ...own, ...shared, parent: ref };
 }
 
 /**

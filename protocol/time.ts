@@ -14,7 +14,15 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-export interface RetryDelayOptions {
+/** Returns the back-off before the next try, in whole ms; it grows up to the longest delay. */
+export function retryDelay({
+  attempt,
+  firstMs,
+  mostMs,
+  factor = 2,
+  jitter = 0,
+  random = Math.random,
+}: {
   attempt: number;
   /** The delay after the first try, ms. */
   firstMs: number;
@@ -28,17 +36,7 @@ export interface RetryDelayOptions {
   jitter?: number;
   /** Source of numbers from 0 to 1. Default: `Math.random`. */
   random?: () => number;
-}
-
-/** Returns the back-off before the next try, in whole ms; it grows up to the longest delay. */
-export function retryDelay({
-  attempt,
-  firstMs,
-  mostMs,
-  factor = 2,
-  jitter = 0,
-  random = Math.random,
-}: RetryDelayOptions): number {
+}): number {
   const delayMs = Math.min(firstMs * factor ** (attempt - 1), mostMs);
   return Math.round(jitter === 0 ? delayMs : delayMs * (1 - jitter + jitter * random()));
 }

@@ -63,17 +63,6 @@ export function toHeld({ runId, agent, tenant, runStartedAt }: SessionRecord): H
   return { runId, agent, tenant, startedAt: runStartedAt };
 }
 
-export interface ReleaseDeps {
-  pauses: Pauses;
-  store: Pick<Store, 'sessions' | 'due'>;
-  startRun: (record: SessionRecord) => Promise<void>;
-  /** Name of this process; one process at a time releases runs. */
-  holder: string;
-  /** A released run whose starts fail for this long is left to the sweeper, which ends it. */
-  startWithinMs?: number | undefined;
-  logger: AuditLogger;
-}
-
 /** Rate at which held runs start once their agent is resumed. */
 const PACE = { most: 20, everyMs: 1_000 };
 /** A look drops up to this many entries of runs that ended meanwhile. */
@@ -83,7 +72,16 @@ const AGAIN_MS = 15_000;
 const LEASE = -1;
 
 /** Creates a look for held runs of resumed agents: it starts them in order, 20 a second. */
-export function createRelease(deps: ReleaseDeps): () => Promise<void> {
+export function createRelease(deps: {
+  pauses: Pauses;
+  store: Pick<Store, 'sessions' | 'due'>;
+  startRun: (record: SessionRecord) => Promise<void>;
+  /** Name of this process; one process at a time releases runs. */
+  holder: string;
+  /** A released run whose starts fail for this long is left to the sweeper, which ends it. */
+  startWithinMs?: number | undefined;
+  logger: AuditLogger;
+}): () => Promise<void> {
   const { pauses, store, startRun, holder, logger } = deps;
   const { startWithinMs = LIMITS.startWithinMs } = deps;
   /** Time of each run's first failed start in this process; the pause does not count. */

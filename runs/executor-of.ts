@@ -22,7 +22,7 @@ import {
   type RunHandle,
   type StopReason,
 } from './run-handle.js';
-import type { BranchInput, Resumability, RetryInput, Runs } from './runs.js';
+import type { RetryInput, Runs } from './runs.js';
 
 export interface ExecuteOptions {
   /** Default: a new session. */
@@ -47,7 +47,7 @@ export interface ExecuteOptions {
  * Runs agents. Every method throws HelixError: `unavailable` when the store cannot be reached, and the
  * codes named below.
  */
-export interface AgentExecutor {
+export interface AgentExecutor extends Pick<Runs, 'branch' | 'canResume'> {
   /**
    * Begins a run, which is started in the background. An agent passed as a definition must be known
    * under the same name where runs are executed: to the workers of Temporal.
@@ -65,7 +65,6 @@ export interface AgentExecutor {
   getHandle: (sessionId: string, runId?: string) => Promise<RunHandle | null>;
   /** Resumes as a handle does; `runId`, if present, must be the session's newest run. */
   resume: (options: ResumeOptions & { sessionId: string; runId?: string }) => Promise<RunHandle>;
-  canResume: (sessionId: string) => Promise<Resumability>;
   /**
    * Repeats a turn, the newest unless a message of another one is named, or goes back to a
    * checkpoint. Everything after that is dropped for good.
@@ -74,13 +73,6 @@ export interface AgentExecutor {
    * `message_not_found`
    */
   retry: (options: RetryInput) => Promise<RunHandle>;
-  /**
-   * Copies a session, up to a checkpoint or a message, into a new one of the same owner.
-   *
-   * @throws HelixError `session_exists`, `not_found`, `checkpoint_not_found`, `message_not_found`,
-   * `nothing_to_do` for an empty one
-   */
-  branch: (options: BranchInput) => Promise<{ sessionId: string }>;
   /** Answers as a handle does. `responder` defaults to the `by` of the answer, without roles. */
   submitToolResult: (
     answer: ToolAnswerInput,

@@ -15,13 +15,6 @@ const MOST_WATCHED = 200;
 /** Failed looks at a run, for about a minute; after that it is left to the sweeper. */
 const MOST_TRIES = 15;
 
-export interface UnseenAttemptsDeps {
-  leases: Pick<Leases, 'holders' | 'registered'>;
-  workflows: Pick<RunWorkflows, 'look' | 'retry'>;
-  meter: RunMeter;
-  logger: { warn: (fields: object, message: string) => void };
-}
-
 /**
  * Looks for attempts that Temporal gave away and no worker has: the poll's answer was lost, or the
  * worker died before it registered the attempt or after it finished it. Only the heartbeat time-out
@@ -29,7 +22,12 @@ export interface UnseenAttemptsDeps {
  */
 export type FindUnseen = (runId: string, look: WorkflowLook) => void;
 
-export function createFindUnseen(deps: UnseenAttemptsDeps): FindUnseen {
+export function createFindUnseen(deps: {
+  leases: Pick<Leases, 'holders' | 'registered'>;
+  workflows: Pick<RunWorkflows, 'look' | 'retry'>;
+  meter: RunMeter;
+  logger: { warn: (fields: object, message: string) => void };
+}): FindUnseen {
   const { leases, workflows, meter, logger } = deps;
   const watched = new Set<string>();
 

@@ -9,16 +9,14 @@ const RUNS = 1;
 const ACTIVITIES = 2;
 const MOST_LEASES = 200;
 
-export interface WorkerListDeps {
-  client: Client;
-  taskQueue: string;
-  leases: Leases | undefined;
-}
-
 /**
  * Lists the workers that ask Temporal for work, and the leases. @throws HelixError `unavailable`
  */
-export function createWorkerList(deps: WorkerListDeps): () => Promise<OperatorWorkers> {
+export function createWorkerList(deps: {
+  client: Client;
+  taskQueue: string;
+  leases: Leases | undefined;
+}): () => Promise<OperatorWorkers> {
   const { client, taskQueue, leases } = deps;
   const { connection, workflowService } = client;
   const { namespace } = client.options;

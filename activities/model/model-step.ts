@@ -15,8 +15,7 @@ import { createTellAgent, isCompletion } from './finish-hooks.js';
 import { inputHooks } from './input-hooks.js';
 import { madeFiles } from './made-files.js';
 import type { Ask, StepAttempt, StepMiddleware, StepProgress } from './middleware.js';
-import { timing } from './timing.js';
-import { spendCap } from './spending.js';
+import { spendCap, timing } from './spending.js';
 import { createStepCommit } from './step-commit.js';
 import { stopConditions } from './stop-conditions.js';
 

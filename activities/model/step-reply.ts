@@ -27,9 +27,8 @@ import {
   toShownResult,
   type ReplyFold,
 } from '../../protocol/reply-fold.js';
-import type { AssistantPart } from '../../protocol/rows.js';
+import type { Answered, AssistantPart } from '../../protocol/rows.js';
 import { CallIds } from './call-ids.js';
-import { toReported, type Reported } from './reported.js';
 import { ReplyBlocks, storableOf, WholeCharacters, type ChunkFields } from './reply-blocks.js';
 
 /** A file that the model made. */
@@ -56,12 +55,6 @@ export interface ProposedCall {
   byClient?: true;
   /** What its chunks tell of the provider's metadata. */
   providerMetadata?: ShownMetadata;
-}
-
-export interface ChunkBase {
-  agentId: string;
-  agentType: string;
-  step: number;
 }
 
 /** A part whose metadata the provider wants back with the next call. */
@@ -91,7 +84,11 @@ export interface StepReply {
  * to write. Pure, except that `now` stamps chunks.
  */
 export function createStepReply(
-  base: ChunkBase,
+  base: {
+    agentId: string;
+    agentType: string;
+    step: number;
+  },
   usedCallIds: ReadonlySet<string>,
   now: () => number,
   /** Returns true if a call's chunks wait until the step is stored; asked as the call begins. */
@@ -374,13 +371,69 @@ function toUsage({ inputTokens: input, outputTokens: output }: LanguageModelV4Us
   return {
     inputTokens: toTokenCount(input.total) ?? 0,
     outputTokens: toTokenCount(output.total) ?? 0,
-    ...ifKnown('cachedTokens', input.cacheRead),
-    ...ifKnown('cacheWriteTokens', input.cacheWrite),
-    ...ifKnown('reasoningTokens', output.reasoning),
+    ...ifKnown({
+      cachedTokens: toTokenCount(input.cacheRead),
+      cacheWriteTokens: toTokenCount(input.cacheWrite),
+      reasoningTokens: toTokenCount(output.reasoning),
+    }),
   };
 }
 
-function ifKnown(field: keyof Usage, tokens: number | undefined): Partial<Usage> {
-  const count = toTokenCount(tokens);
-  return count === undefined ? {} : { [field]: count };
+/** Facts about a reply that its provider reports beside it, as far as they are small. */
+export type Reported = Partial<
+  Pick<
+    Answered,
+    'at' | 'responseId' | 'responseModelId' | 'warnings' | 'rawFinishReason' | 'providerMetadata'
+  >
+>;
+
+/** Limit of reported fields, which may have any size; larger values are dropped. */
+const MOST_BYTES = 16 * 1024;
+
+/**
+ * Returns the facts in a part of a model's stream. An application's own models may report values that
+ * the types forbid. Pure.
+ */
+export function toReported(part: LanguageModelV4StreamPart): Reported {
+  switch (part.type) {
+    case 'stream-start': {
+      const { warnings } = part as Partial<typeof part>;
+      const some = Array.isArray(warnings) && warnings.length > 0;
+      return some ? ifKnown({ warnings: smallOf(warnings) }) : {};
+    }
+    case 'response-metadata':
+      return ifKnown({
+        responseId: textOf(part.id),
+        responseModelId: textOf(part.modelId),
+        at: timeOf(part.timestamp),
+      });
+    case 'finish':
+      return ifKnown({
+        rawFinishReason: textOf(part.finishReason.raw),
+        providerMetadata: smallOf(part.providerMetadata),
+      });
+    default:
+      return {};
+  }
+}
+
+function ifKnown(fields: Readonly<Record<string, unknown>>): Reported & Partial<Usage> {
+  const known = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known);
+}
+
+function textOf(text: unknown): string | undefined {
+  return typeof text !== 'string' || text.length > 1_000 ? undefined : text;
+}
+
+/** Returns a time only if it is finite, as the record requires. */
+function timeOf(time: unknown): number | undefined {
+  const ms = time instanceof Date ? time.getTime() : NaN;
+  return Number.isFinite(ms) ? ms : undefined;
+}
+
+function smallOf<Value>(value: Value): Value | undefined {
+  const storable = storableOf(value) as Value | undefined;
+  if (storable === undefined) return undefined;
+  return Buffer.byteLength(JSON.stringify(storable)) > MOST_BYTES ? undefined : storable;
 }

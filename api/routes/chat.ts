@@ -9,10 +9,10 @@ import {
 import { HelixError } from '../../protocol/errors.js';
 import { ChatQuery, ChatRequest, SessionPath, type PostedMessage } from '../../protocol/http.js';
 import { HEADERS } from '../../protocol/ids.js';
-import { NOT_TAKEN } from '../acts.js';
+import { NOT_TAKEN, type Act } from '../acts.js';
 import { readSnapshotCookie } from '../cookies.js';
 import { streamReply, untilExpiry } from '../stream-reply.js';
-import { defineRoute, SESSION, SESSION_AND_RUN, type Call, type Route } from './route.js';
+import { defineRoute, SESSION, SESSION_AND_RUN, type Route } from './route.js';
 
 const STREAM = {
   description: "The turn as a UI message stream of the AI SDK; an event's id is its sequence.",
@@ -67,7 +67,7 @@ const follow = {
   headers: POSITION,
   replies: { 200: STREAM, 204: NOTHING },
   refusals: ['rewound', 'stream_truncated'],
-  handle: (call: ChatCall & { params: SessionPath }) =>
+  handle: (call: Act & { params: SessionPath }) =>
     reply(call, {
       sessionId: call.params.sessionId,
       messages: [],
@@ -107,11 +107,6 @@ export const CHAT_ROUTES: readonly Route[] = [
   defineRoute({ ...follow, path: '/api/chat/:sessionId/stream', id: 'followChatStream' }),
 ];
 
-type ChatCall = Pick<
-  Call<'caller', never, never, never>,
-  'deps' | 'request' | 'response' | 'caller'
->;
-
 /** Converts a request to parameters of the bridge. */
 function toParams({
   body,
@@ -135,7 +130,7 @@ function toMessage(message: NonNullable<ChatRequest['message']>): PostedMessage 
   return { id: randomUUID(), role: 'user', parts: [{ type: 'text', text: message }] };
 }
 
-async function reply(call: ChatCall, params: HandleChatStreamParams): Promise<void> {
+async function reply(call: Act, params: HandleChatStreamParams): Promise<void> {
   const { deps, request, response } = call;
   const { sessionId } = params;
   response.set(toReplyHeaders(sessionId));

@@ -64,7 +64,13 @@ export interface Answers {
     options?: Pick<AnswerOptions, 'responder'>,
   ) => Promise<ExtendDeadlineResult>;
   /** Leases a client tool's call to one of several pages for a limited time. */
-  leaseCall: (input: LeaseInput) => Promise<LeaseCallResult>;
+  leaseCall: (input: {
+    sessionId: string;
+    toolCallId: string;
+    /** Name of the page that executes the call. */
+    holder: string;
+    forMs: number;
+  }) => Promise<LeaseCallResult>;
   /** True if a person meets the demands of a call's tool. @throws HelixError `unavailable` */
   mayApprove: ApproverDemands['areMet'];
 }
@@ -100,14 +106,6 @@ export interface ExtendInput extends Actor, ShownCall {
   /** Time to add, ms. */
   byMs: number;
   reason?: string | undefined;
-}
-
-export interface LeaseInput {
-  sessionId: string;
-  toolCallId: string;
-  /** Name of the page that executes the call. */
-  holder: string;
-  forMs: number;
 }
 
 export interface AnswersDeps extends WakeDeps {

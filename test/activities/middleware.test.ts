@@ -10,7 +10,7 @@ import type { ClaimedStep, ModelCall, ModelRequest } from '../../activities/mode
 import { createStepReply } from '../../activities/model/step-reply.js';
 import { repairCalls } from '../../activities/model/repair-call.js';
 import { stopConditions } from '../../activities/model/stop-conditions.js';
-import { timing } from '../../activities/model/timing.js';
+import { timing } from '../../activities/model/spending.js';
 import { defineAgent } from '../../agents/index.js';
 import type { Row } from '../../protocol/rows.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';

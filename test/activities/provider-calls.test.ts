@@ -4,7 +4,7 @@ import { defineAgent } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
 import { parts, sayInTurn } from '../support/fake-model.js';
 import { expectSameOnPages } from './same-on-pages.js';
-import { toReported } from '../../activities/model/reported.js';
+import { toReported } from '../../activities/model/step-reply.js';
 
 const { text, finish } = parts;
 type Part = LanguageModelV4StreamPart;
