@@ -31,11 +31,8 @@ export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {
   const check = createAnswerCheck(agents);
   const answers = createAnswers({ ...deps, host: 'run' });
 
-  async function answerCall({
-    sessionId,
-    answer,
-    at = Date.now(),
-  }: AnswerRef): Promise<AnswerOutcome> {
+  async function answerCall(ref: AnswerRef): Promise<AnswerOutcome> {
+    const { sessionId, answer, at = Date.now() } = ref;
     const given = toToolAnswer(sessionId, answer);
     const { toolCallId } = answer;
     // An earlier attempt may have stored the change and lost its reply.

@@ -16,15 +16,11 @@ const LISTEN_AGAIN_MS = 1_000;
  * @returns a function that ends the subscription
  */
 export function cutOnStop(
-  {
-    store,
-    streamManager,
-    lease,
-    logger,
-  }: Pick<ActivityDeps, 'store' | 'streamManager' | 'lease' | 'logger'>,
+  deps: Pick<ActivityDeps, 'store' | 'streamManager' | 'lease' | 'logger'>,
   { sessionId, runId }: { sessionId: string; runId: string },
   attempt: Pick<Attempt, 'cut'>,
 ): () => void {
+  const { store, streamManager, lease, logger } = deps;
   const conversation = rootOf(sessionId);
   let isOver = false;
   let leave: (() => void) | undefined;

@@ -26,11 +26,8 @@ export function toAgentCards(agents: ApiDeps['agents']): AgentCard[] {
 }
 
 /** Returns undefined if the tool's name is all there is to show. */
-function toToolCard({
-  name,
-  title,
-  subAgent,
-}: AgentDefinition['tools'][number]): ToolCard | undefined {
+function toToolCard(tool: AgentDefinition['tools'][number]): ToolCard | undefined {
+  const { name, title, subAgent } = tool;
   if (title === undefined && subAgent === undefined) return undefined;
   const agent =
     subAgent === undefined

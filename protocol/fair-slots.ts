@@ -16,11 +16,8 @@ export interface SlotLimits {
 
 type Grant = () => void;
 
-export function createFairSlots({
-  total,
-  perUser,
-  waiting: mostWait = perUser,
-}: SlotLimits): FairSlots {
+export function createFairSlots(options: SlotLimits): FairSlots {
+  const { total, perUser, waiting: mostWait = perUser } = options;
   const busy = new Map<string, number>();
   /** Users in the order of their turns, each with its waiting requests. */
   const waiting = new Map<string, Set<Grant>>();

@@ -76,12 +76,8 @@ export function describeFault({ n, reason }: NonNullable<AuditVerdictReply['faul
   return `Something stands behind ${newest}, or that note is gone. docs/audit.md says how to repair it.`;
 }
 
-export function describeRequest({
-  action,
-  subject,
-  by,
-  until,
-}: NonNullable<AuditReply['requests']>[number]): string {
+export function describeRequest(request: NonNullable<AuditReply['requests']>[number]): string {
+  const { action, subject, by, until } = request;
   const what =
     action === 'forget'
       ? `to erase ${subject} (user delete ${subject})`

@@ -349,17 +349,13 @@ export function addTrigger(triggers: readonly Trigger[], trigger: Trigger): read
  * two minutes of a trigger count as triggered.
  */
 export function askersOf(
-  {
-    owner,
-    by = owner,
-    personId,
-    triggers = [],
-  }: Partial<Asker> & {
+  input: Partial<Asker> & {
     owner: string;
     triggers?: readonly Trigger[] | undefined;
   },
   firedAt: number,
 ): [Asker, ...Asker[]] {
+  const { owner, by = owner, personId, triggers = [] } = input;
   const distance = ({ at }: Trigger): number => Math.abs(at - firedAt);
   const near = triggers
     .filter((each) => distance(each) <= SAME_MS)

@@ -15,14 +15,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** Returns the back-off before the next try, in whole ms; it grows up to the longest delay. */
-export function retryDelay({
-  attempt,
-  firstMs,
-  mostMs,
-  factor = 2,
-  jitter = 0,
-  random = Math.random,
-}: {
+export function retryDelay(input: {
   attempt: number;
   /** The delay after the first try, ms. */
   firstMs: number;
@@ -37,6 +30,7 @@ export function retryDelay({
   /** Source of numbers from 0 to 1. Default: `Math.random`. */
   random?: () => number;
 }): number {
+  const { attempt, firstMs, mostMs, factor = 2, jitter = 0, random = Math.random } = input;
   const delayMs = Math.min(firstMs * factor ** (attempt - 1), mostMs);
   return Math.round(jitter === 0 ? delayMs : delayMs * (1 - jitter + jitter * random()));
 }

@@ -71,13 +71,8 @@ export function createBranch(
     return { sessionId: newSessionId };
   };
 
-  async function chooseRows({
-    sessionId,
-    checkpointId,
-    messageIndex,
-    fork,
-    meter,
-  }: Parameters<Branching>[0]): Promise<readonly Row[]> {
+  async function chooseRows(input: Parameters<Branching>[0]): Promise<readonly Row[]> {
+    const { sessionId, checkpointId, messageIndex, fork, meter } = input;
     const rows = await sessions.rows(sessionId, 0, undefined, meter);
     if (fork !== undefined) {
       return rowsUpTo(rows, await runs.list(sessionId), fork);

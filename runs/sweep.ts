@@ -42,13 +42,8 @@ export interface SweepDeps {
 }
 
 /** Creates one sweep over the shards that no process has swept within the last second. */
-export function createSweep({
-  store,
-  runs,
-  holder,
-  times = TIMES,
-  logger,
-}: SweepDeps): () => Promise<void> {
+export function createSweep(deps: SweepDeps): () => Promise<void> {
+  const { store, runs, holder, times = TIMES, logger } = deps;
   const { due, waiting, owners, audit, files } = store;
   const repair = createRepair(owners, logger);
   /** Next look at a session whose acts, erasures or files could not be completed. */

@@ -33,15 +33,12 @@ export interface Uploads {
 export const SESSION_FILES = { files: LIMITS.files, bytes: LIMITS.sessionFileBytes };
 
 /** Stores files within the limits of their conversation and of its owner. */
-export function createUploads({
-  store,
-  admit,
-  logger,
-}: {
+export function createUploads(deps: {
   store: Pick<Store, 'owners' | 'due' | 'files'>;
   admit: Admit;
   logger: { warn: (fields: object, message: string) => void };
 }): Uploads {
+  const { store, admit, logger } = deps;
   const { files, owners, due } = store;
 
   /** Charges the owner for the conversation's files, even before its first message. */

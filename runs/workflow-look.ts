@@ -37,12 +37,8 @@ export interface StartedAttempt {
 
 const STARTED = 2;
 
-export function toLook({
-  workflowId,
-  runId,
-  status,
-  raw,
-}: WorkflowExecutionDescription): WorkflowLook {
+export function toLook(input: WorkflowExecutionDescription): WorkflowLook {
+  const { workflowId, runId, status, raw } = input;
   const isRunning = status.name === 'RUNNING' || status.name === 'PAUSED';
   // Temporal still lists the activities that were in progress when a workflow was terminated.
   if (!isRunning) return { ...NOTHING, state: 'closed', hasCompleted: status.name === 'COMPLETED' };

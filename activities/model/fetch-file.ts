@@ -62,13 +62,11 @@ function isFetched(url: URL, hosts: readonly string[]): boolean {
 
 function open(
   url: URL,
-  {
-    request,
-    ...options
-  }: Pick<Required<FetchFileOptions>, 'request' | 'lookup'> & {
+  input: Pick<Required<FetchFileOptions>, 'request' | 'lookup'> & {
     signal: AbortSignal;
   },
 ): Promise<IncomingMessage> {
+  const { request, ...options } = input;
   return new Promise((resolve, reject) => {
     const headers = { accept: '*/*', 'user-agent': 'helix-temporal' };
     const { lookup, signal } = options;

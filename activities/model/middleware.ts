@@ -139,10 +139,8 @@ export type StepMiddleware = (
 ) => (request: ModelRequest, next: Ask) => Promise<Answer>;
 
 /** Returns a signal that fires once the agent's own code exceeds the model's stall time-out. */
-export function untilStalled({
-  attempt,
-  agent,
-}: Pick<ClaimedStep, 'attempt' | 'agent'>): AbortSignal {
+export function untilStalled(claimed: Pick<ClaimedStep, 'attempt' | 'agent'>): AbortSignal {
+  const { attempt, agent } = claimed;
   const { stallTimeoutMs = LIMITS.stallTimeoutMs } = agent.llmConfig;
   return endsWithin(stallTimeoutMs, attempt.signal);
 }

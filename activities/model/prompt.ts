@@ -239,10 +239,8 @@ function toName(url: string): { type: 'text'; text: string } {
   return { type: 'text', text: `[File ${url}]` };
 }
 
-function toProvidersOutput({
-  output,
-  isError,
-}: Extract<AssistantPart, { type: 'tool-result' }>): Output {
+function toProvidersOutput(part: Extract<AssistantPart, { type: 'tool-result' }>): Output {
+  const { output, isError } = part;
   if (isError !== true) return toPlainOutput(output);
   const reason = deniedReason(output);
   return reason === undefined

@@ -201,12 +201,10 @@ const SPREAD_MS = 2_000;
 export function nextWait(
   { failures, forMs }: { failures: number; forMs: number },
   retryAfterMs: number | undefined,
-  {
-    maxTries = Infinity,
-    retryForMs = LIMITS.retryForMs,
-  }: Pick<LlmConfig, 'maxTries' | 'retryForMs'>,
+  config: Pick<LlmConfig, 'maxTries' | 'retryForMs'>,
   random: () => number = Math.random,
 ): number | undefined {
+  const { maxTries = Infinity, retryForMs = LIMITS.retryForMs } = config;
   if (failures >= maxTries || forMs >= retryForMs) return undefined;
   const left = retryForMs - forMs;
   const backOff = (attempt: number): number =>

@@ -322,13 +322,10 @@ function keepMetadata(part: MarkedPart | AssistantPart | undefined, metadata: un
 }
 
 /** Converts a result for the row; the provider wants it back in its own form. */
-function toKept({
-  result,
-  isError,
-}: LanguageModelV4ToolResult): Pick<
-  Extract<AssistantPart, { type: 'tool-result' }>,
-  'output' | 'isError'
-> {
+function toKept(
+  part: LanguageModelV4ToolResult,
+): Pick<Extract<AssistantPart, { type: 'tool-result' }>, 'output' | 'isError'> {
+  const { result, isError } = part;
   const failed = (output: string) => ({ output, isError: true });
   const fault = findJsonFault(result);
   if (fault !== undefined) return failed(`The result cannot be kept: ${fault}.`);

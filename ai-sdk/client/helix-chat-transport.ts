@@ -276,17 +276,11 @@ type AgentRequests = ReturnType<typeof createAgentRequests>;
  * requests that may be repeated are, while the server is away.
  */
 function createAgentRequests(
-  {
-    endpoint,
-    agentType,
-    headers: own,
-    credentials,
-    fetch: send,
-    ...options
-  }: HelixChatTransportOptions,
+  input: HelixChatTransportOptions,
   asked: SendMessagesOptions | ReconnectOptions,
   patience: Patience,
 ) {
+  const { endpoint, agentType, headers: own, credentials, fetch: send, ...options } = input;
   const { chatId, abortSignal: signal } = asked;
   const { sessionId = chatId } = options;
   const base = endpoint.replace(/\/$/, '');

@@ -26,12 +26,8 @@ export function toControlPart(chunk: StreamChunk): UIStreamPart | undefined {
  * Converts a failure, with its code, into a part for `onData`. The `error` part has no code and
  * ends a client's response, so it is sent only for failures that the run does not survive.
  */
-export function toFailurePart({
-  error,
-  code,
-  recoverable,
-  errorDetail,
-}: ChunkOf<'error'>): UIStreamPart {
+export function toFailurePart(chunk: ChunkOf<'error'>): UIStreamPart {
+  const { error, code, recoverable, errorDetail } = chunk;
   const { retryable } = errorDetail ?? {};
   const data = { error, code, recoverable, retryable };
   return { type: 'data-error', data, transient: true };

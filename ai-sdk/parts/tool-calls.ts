@@ -125,10 +125,8 @@ export class ToolCalls {
   }
 
   /** Notes that a page carries the call out, unless earlier events say otherwise. */
-  #markNew({
-    toolCallId,
-    byClient,
-  }: Pick<ChunkOf<'tool_start' | 'tool_end'>, 'toolCallId' | 'byClient'>): void {
+  #markNew(chunk: Pick<ChunkOf<'tool_start' | 'tool_end'>, 'toolCallId' | 'byClient'>): void {
+    const { toolCallId, byClient } = chunk;
     const call = this.#of(toolCallId);
     const isNew = call.streaming === undefined && !call.isAnnounced;
     if (isNew && byClient === true) call.isByClient = true;

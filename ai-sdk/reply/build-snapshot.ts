@@ -67,10 +67,8 @@ export async function buildSnapshot<State = Record<string, unknown>>(
   }
 }
 
-function toAuthority({
-  authorize,
-  executor,
-}: Pick<SnapshotDeps, 'executor' | 'authorize'>): AuthorityDeps {
+function toAuthority(deps: Pick<SnapshotDeps, 'executor' | 'authorize'>): AuthorityDeps {
+  const { authorize, executor } = deps;
   return { authorize, executor: executor?.runs };
 }
 
@@ -167,15 +165,13 @@ export interface PastSnapshotParams {
  * @returns null if the session or the checkpoint does not exist, or belongs to another user
  */
 export async function buildPastSnapshot(
-  {
-    stateStore,
-    ...deps
-  }: { stateStore: Pick<Store, 'sessions' | 'checkpoints'> } & Pick<
+  input: { stateStore: Pick<Store, 'sessions' | 'checkpoints'> } & Pick<
     SnapshotDeps,
     'executor' | 'authorize'
   >,
   { sessionId, checkpointId, caller = toCaller({}) }: PastSnapshotParams,
 ): Promise<FrontendSnapshot | null> {
+  const { stateStore, ...deps } = input;
   const view = await readOwnView(stateStore, sessionId, caller);
   if (view === undefined) return null;
   const checkpoint = await stateStore.checkpoints.get(view.record.sessionId, checkpointId);

@@ -110,12 +110,8 @@ export function classify(facts: Facts): Ask {
 }
 
 /** Returns the session's agent or, on first contact, the one that the request names. */
-function chooseAgent({
-  request,
-  session,
-  agents,
-  defaultAgent,
-}: Facts): string | undefined | { refusal: HelixError } {
+function chooseAgent(facts: Facts): string | undefined | { refusal: HelixError } {
+  const { request, session, agents, defaultAgent } = facts;
   const { agent = session?.record.agent ?? defaultAgent } = request;
   if (request.agent !== undefined && !isAddressable(agents, request.agent)) {
     return { refusal: refusal('agent_not_found') };

@@ -58,10 +58,8 @@ export interface FrontendHandler {
  * const { status, headers, body } = await handler.handleRequest({ method: 'POST', body: { message: 'Hello' } });
  * export const response = new Response(body, { status, headers });
  */
-export function createFrontendHandler({
-  transformerOptions = {},
-  ...deps
-}: FrontendHandlerDeps): FrontendHandler {
+export function createFrontendHandler(input: FrontendHandlerDeps): FrontendHandler {
+  const { transformerOptions = {}, ...deps } = input;
   if (Object.keys(transformerOptions).length > 0) {
     throw new ConfigurationError(
       'createFrontendHandler takes no transformerOptions; use a StreamTransformer.',

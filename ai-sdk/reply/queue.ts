@@ -22,13 +22,9 @@ export function toQueue(entries: readonly QueuedEntry[]): QueuedMessages<UIMessa
  */
 export async function editQueuedMessage(
   { queue }: Pick<Store, 'queue'>,
-  {
-    sessionId,
-    id,
-    text,
-    asker,
-  }: { sessionId: string; id: string; text: string; asker?: KnownPerson },
+  input: { sessionId: string; id: string; text: string; asker?: KnownPerson },
 ): Promise<void> {
+  const { sessionId, id, text, asker } = input;
   for (;;) {
     const waiting = (await queue.read(sessionId)).flatMap(({ messages }) => messages);
     const message = waiting.find((candidate) => candidate.id === id);

@@ -108,13 +108,11 @@ export const CHAT_ROUTES: readonly Route[] = [
 ];
 
 /** Converts a request to parameters of the bridge. */
-function toParams({
-  body,
-  query,
-}: {
+function toParams(input: {
   body: ChatRequest;
   query: ChatQuery;
 }): Omit<HandleChatStreamParams, 'sessionId'> {
+  const { body, query } = input;
   const { messages, message, trigger, messageId } = body;
   return {
     messages: messages ?? (message === undefined ? [] : [toMessage(message)]),

@@ -40,13 +40,11 @@ function isAct({ method, path, isOnce }: Route): boolean {
 const METRICS = '/metrics';
 
 /** Lists the routes of an app; `/metrics` only if it is served on this port. */
-export function routesOf({
-  publicMetrics = true,
-  extensions,
-}: {
+export function routesOf(input: {
   publicMetrics?: boolean;
   extensions: readonly Pick<ApiExtension, 'routes'>[];
 }): readonly Route[] {
+  const { publicMetrics = true, extensions } = input;
   const added = extensions.flatMap(({ routes = [] }) => routes.map(asServed));
   const all = [...CORE, ...added];
   return publicMetrics ? all : all.filter(({ path }) => path !== METRICS);

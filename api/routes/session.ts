@@ -90,22 +90,18 @@ export const SESSION_ROUTES: readonly Route[] = [
     refusals: ['not_found', 'checkpoint_not_found'],
     handle: async ({ deps, request, response, params: { sessionId }, query, caller }) => {
       const { checkpointId } = query;
+      const bridge = { ...deps, executor: { runs: deps.executor } };
       if (checkpointId !== undefined) {
         await loadOwnSession(deps.stateStore, sessionId, caller, response);
-        const past = await buildPastSnapshot(
-          { ...deps, executor: { runs: deps.executor } },
-          { sessionId, checkpointId, caller },
-        );
+        const past = await buildPastSnapshot(bridge, { sessionId, checkpointId, caller });
         if (past === null) throw notFound();
         await sendMessages(response, withToolParts(request, past));
         return;
       }
       // `buildSnapshot` checks the owner within its own read.
       const includePartialContent = query.includePartialContent === 'true';
-      const snapshot = await buildSnapshot(
-        { ...deps, executor: { runs: deps.executor } },
-        { sessionId, caller, includePartialContent },
-      );
+      const asked = { sessionId, caller, includePartialContent };
+      const snapshot = await buildSnapshot(bridge, asked);
       if (snapshot === null) throw notFound();
       writeSnapshotCookie(request, response, sessionId, snapshot);
       if (snapshot.run !== undefined) response.set(HEADERS.runId, snapshot.run.runId);
@@ -333,15 +329,12 @@ function withToolParts<Reply extends { messages: UIMessage[] }>(
   return { ...reply, messages: toStaticMessages(reply.messages) };
 }
 
-async function sendQueue({
-  deps: { stateStore: store },
-  record,
-  response,
-}: {
+async function sendQueue(call: {
   deps: RouteDeps;
   record: SessionRecord;
   response: Response;
 }): Promise<void> {
-  const waiting = toQueue(await store.queue.read(record.sessionId));
+  const { deps, record, response } = call;
+  const waiting = toQueue(await deps.stateStore.queue.read(record.sessionId));
   response.json({ queue: waiting } satisfies QueueReply);
 }

@@ -48,13 +48,11 @@ export interface ApproverDemands {
   ) => Promise<void>;
 }
 
-export function createApproverDemands({
-  store,
-  agents,
-}: {
+export function createApproverDemands(deps: {
   store: Pick<Store, 'sessions'>;
   agents: Pick<AgentRegistry, 'get'>;
 }): ApproverDemands {
+  const { store, agents } = deps;
   const check = createApproverCheck(agents);
 
   async function readAsker({ sessionId, agent }: ConversationOfCall, { runId }: CallSpec) {

@@ -33,22 +33,16 @@ export function startTimeOf({
  * run that waits for its provider has time until the next try. Pure.
  */
 export function isStalled(
-  {
-    status,
-    stream,
-    updatedAt,
-    waitsUntil = 0,
-  }: Pick<SessionRecord, 'status' | 'stream' | 'updatedAt' | 'waitsUntil'>,
+  record: Pick<SessionRecord, 'status' | 'stream' | 'updatedAt' | 'waitsUntil'>,
   now: number,
 ): boolean {
+  const { status, stream, updatedAt, waitsUntil = 0 } = record;
   const lastSign = Math.max(updatedAt, waitsUntil);
   return !isTerminal(status) && stream === 'active' && now - lastSign > LIMITS.stalledMs;
 }
 
-export function isUncontinued({
-  status,
-  runMode,
-}: Pick<SessionRecord, 'status' | 'runMode'>): boolean {
+export function isUncontinued(record: Pick<SessionRecord, 'status' | 'runMode'>): boolean {
+  const { status, runMode } = record;
   // The copy of a whole conversation is complete.
   return runMode === 'branch' && status === 'interrupted';
 }

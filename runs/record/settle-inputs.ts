@@ -32,18 +32,14 @@ export function toAnswerInput(
   answer: ToolAnswer,
   asker: Asker,
   asked: Asked & Pick<Partial<CallSpec>, 'input' | 'edited'>,
-  {
-    now,
-    via,
-    approver,
-    permitted,
-  }: {
+  given: {
     now: number;
     via?: AnswerWay;
     approver?: KnownPerson | undefined;
     permitted?: boolean;
   },
 ): SettleCallInput {
+  const { now, via, approver, permitted } = given;
   const { edited } = asked;
   const base = { ...toBase(asker, asked, now), permitted, shownEdit: edited?.n };
   if (answer.kind === 'approval-response') {
