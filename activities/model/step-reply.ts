@@ -57,6 +57,8 @@ export interface ProposedCall {
   providerMetadata?: ShownMetadata;
 }
 
+type Finish = Extract<LanguageModelV4StreamPart, { type: 'finish' }>;
+
 /** A part whose metadata the provider wants back with the next call. */
 type MarkedPart = Extract<AssistantPart, { providerMetadata?: unknown }>;
 
@@ -283,7 +285,7 @@ export function createStepReply(
         return [];
       case 'finish': {
         Object.assign(reported, toReported(part));
-        const reason = toFinishReason(part.finishReason.unified);
+        const reason = toFinishReason(part);
         finish = { reason, usage: toUsage(part.usage) };
         return blocks.endAll();
       }
@@ -357,11 +359,16 @@ function toUrl({ data, mediaType }: MadeFile): string {
   return `data:${mediaType};base64,${text}`;
 }
 
-/** Counts a stream without the provider's completion signal as failed, since its reply may be cut. */
-function toFinishReason(reason: string): FinishReason {
-  if (reason === 'interrupted') return 'error';
+/**
+ * Counts a stream without the provider's completion signal as failed, since its reply may be cut. Some packages say
+ * `interrupted`; others end such a stream as `other`, without the provider's reason and usage.
+ */
+function toFinishReason({ finishReason: { unified, raw }, usage }: Finish): FinishReason {
+  const isSilent =
+    unified === 'other' && raw === undefined && !toTokenCount(usage.outputTokens.total);
+  if (unified === 'interrupted' || isSilent) return 'error';
   const known: readonly string[] = ['stop', 'length', 'tool-calls', 'content-filter', 'error'];
-  return known.includes(reason) ? (reason as FinishReason) : 'other';
+  return known.includes(unified) ? unified : 'other';
 }
 
 function toUsage({ inputTokens: input, outputTokens: output }: LanguageModelV4Usage): Usage {
