@@ -237,5 +237,5 @@ async function describe(tool: ToolDefinition): Promise<ModelTool> {
     return { type: 'provider', id, name, args: { ...args } };
   }
   const inputSchema = await inputSchemaOf(tool).jsonSchema;
-  return { ...forModel, type: 'function', name, description, inputSchema };
+  return { description, ...forModel, type: 'function', name, inputSchema };
 }
