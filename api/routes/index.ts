@@ -47,5 +47,22 @@ export function routesOf(input: {
   const { publicMetrics = true, extensions } = input;
   const added = extensions.flatMap(({ routes = [] }) => routes.map(asServed));
   const all = [...CORE, ...added];
+  requireDistinct(all);
   return publicMetrics ? all : all.filter(({ path }) => path !== METRICS);
+}
+
+/** @throws Error for two routes that serve the same requests, of which only the first would get them */
+function requireDistinct(routes: readonly Route[]): void {
+  const known = new Map<string, Route>();
+  for (const route of routes) {
+    const { method, path, id } = route;
+    const served = `${method} ${path.toLowerCase().replaceAll(/:\w+|\/$/g, '')}`;
+    const other = known.get(served);
+    if (other !== undefined) {
+      throw new Error(
+        `The routes "${other.id}" and "${id}" both serve ${method.toUpperCase()} ${path}.`,
+      );
+    }
+    known.set(served, route);
+  }
 }

@@ -116,6 +116,15 @@ it('a command that exists already is refused in one sentence', () => {
   expect(create(mine('hello'), mine('hallo'))).not.toThrow();
 });
 
+it.each(['/api/answered', '/api/Answered/', '/api/chat/:id/snapshot'])(
+  'a route %s that exists already is refused',
+  async (path) => {
+    const routes = (answered().routes ?? []).map((route) => ({ ...route, path, id: 'mine' }));
+    const started = startApi({ extensions: [answered(), { name: 'mine', routes }] });
+    await expect(started).rejects.toThrow(`and "mine" both serve GET ${path}.`);
+  },
+);
+
 it('the file that EXTENSIONS names is loaded, and one without extensions is refused', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'helix-extension-')), 'mine.ts');
   writeFileSync(
