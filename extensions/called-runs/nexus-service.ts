@@ -14,7 +14,7 @@ import {
   WORKFLOW_TYPE,
 } from '../../protocol/temporal.js';
 import { HelixError } from '../../protocol/errors.js';
-import { ANONYMOUS, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
+import { ANONYMOUS, isSessionId, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunSummary } from '../../protocol/run.js';
 import { TIMES } from '../../protocol/limits.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
@@ -90,7 +90,8 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
 
   /** @throws HelixError `not_found`, even if the conversation exists but has another owner */
   async function find({ sessionId, userId, tenantId = '' }: Conversation): Promise<SessionRecord> {
-    const record = await store.sessions.read(toStoredSessionId(sessionId, tenantId || undefined));
+    const storedId = toStoredSessionId(sessionId, tenantId || undefined);
+    const record = isSessionId(sessionId) ? await store.sessions.read(storedId) : undefined;
     const { owner, tenant = '' } = record ?? {};
     if (record !== undefined && owner === (userId ?? ANONYMOUS) && tenant === tenantId) {
       return record;
@@ -157,8 +158,10 @@ function toHandler({ store, agents, runs, temporal: { client, taskQueue } }: Wor
 }
 
 /** Drops nulls, which callers in other languages send for absent fields. An absent result counts as null. */
-function withoutNulls<Input extends object>(input: Input): Input {
-  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null)) as Input;
+function withoutNulls<Input extends object>(input: Input | undefined): Input {
+  return Object.fromEntries(
+    Object.entries(input ?? {}).filter(([, value]) => value !== null),
+  ) as Input;
 }
 
 /** Turns refusals into final failures with their code as type; Temporal retries after outages. */

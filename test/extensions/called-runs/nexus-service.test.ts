@@ -52,7 +52,7 @@ afterAll(async () => {
 });
 
 /** Starts a workflow that calls an operation, as a caller in another namespace would. */
-const start = (name: string, input: object): Promise<WorkflowHandle> =>
+const start = (name: string, input?: object): Promise<WorkflowHandle> =>
   runs.client.workflow.start('agentToolWork', {
     workflowId: `caller-${randomUUID()}`,
     taskQueue: runs.taskQueue,
@@ -69,10 +69,10 @@ const start = (name: string, input: object): Promise<WorkflowHandle> =>
       },
     ],
   });
-const call = async (name: string, input: object): Promise<unknown> =>
+const call = async (name: string, input?: object): Promise<unknown> =>
   (await start(name, input)).result();
 
-async function refusal(name: string, input: object): Promise<unknown> {
+async function refusal(name: string, input?: object): Promise<unknown> {
   const error: unknown = await call(name, input).catch((failed: unknown) => failed);
   expect(error).toBeInstanceOf(WorkflowFailedError);
   let code: unknown;
@@ -186,4 +186,13 @@ it.concurrent('refuses with a code', async () => {
   );
   expect(await refusal('result', whose)).toBe('not_found');
   expect(await refusal('stop', whose)).toBe('not_found');
+});
+
+it.concurrent.each([
+  ['run', 'validation_error'],
+  ['result', 'not_found'],
+  ['answer', 'not_found'],
+  ['stop', 'not_found'],
+])('refuses %s without an input as %s', async (name, code) => {
+  expect(await refusal(name)).toBe(code);
 });
