@@ -23,20 +23,20 @@ const EAGER = { scheduleToStartTimeout: '1s' } as const;
 
 /**
  * Schedules an activity, and again for as long as its attempt is lost. Redis counts attempts and
- * decides which may be repeated.
+ * decides which may be repeated, and what is left to do. Outcomes have a record's state, or one of these kinds.
  */
-export async function untilKept<Outcome extends Said>(
+export async function untilKept<Outcome extends object>(
   { hasLeases }: Pick<RunInput, 'hasLeases'>,
   schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,
+  kinds: readonly unknown[] = [],
 ): Promise<Outcome> {
   let options: Partial<typeof LEASED> = hasLeases === true ? LEASED : {};
   let ref: LeaseRef = hasLeases === true ? { isLeased: true } : {};
   for (;;) {
     const outcome: Outcome | LostAttempt | null = await schedule(options, ref);
     const { at, kind } = (outcome ?? {}) as { at?: { next?: { do?: string } }; kind?: string };
-    if (at?.next?.do !== undefined) return outcome as Outcome;
+    if (at?.next?.do !== undefined || kinds.includes(kind)) return outcome as Outcome;
     // An operator completed the activity by hand with any JSON: texts and lists have a method `at`.
-    // The record tells the next attempt what is left to do.
     if (kind !== 'lost') continue;
     const { token, number, progress, begun, moved, ...lost } = outcome as LostAttempt;
     const blockedBy = lost.blockedBy ?? ref.replaces?.blockedBy;

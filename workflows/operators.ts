@@ -8,7 +8,6 @@ import {
   setHandler,
 } from '@temporalio/workflow';
 import {
-  type AnswerOutcome,
   type OperatorAnswer,
   type Refused,
   QUERIES,
@@ -17,6 +16,7 @@ import {
 } from '../protocol/temporal.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { AgentState, Hint } from '../protocol/run.js';
+import { untilKept } from './attempts.js';
 import {
   checkRequest,
   pickRequest,
@@ -69,8 +69,8 @@ export function listenToOperators(run: Run): void {
   });
   onUpdate('extendDeadline', {
     take: async (wanted) => {
-      const { sessionId, runId } = run.input;
-      const outcome = await answers.extendDeadline({ ...wanted, sessionId, runId });
+      const extend = () => answers.extendDeadline({ ...wanted, ...runRef(run) });
+      const outcome = await untilKept({}, extend, ['extended', 'refused']);
       if (outcome.kind === 'refused') throw refused(outcome);
       return { deadline: outcome.deadline };
     },
@@ -116,10 +116,10 @@ function takeLook(run: Run, hint: Hint | null | undefined): void {
 }
 
 async function answer(run: Run, operatorAnswer: OperatorAnswer): Promise<string> {
-  const outcome: AnswerOutcome = await answers.answerCall.executeWithOptions(
-    { summary: `answer to ${operatorAnswer.toolCallId}` },
-    [{ ...runRef(run), answer: operatorAnswer, at: Date.now() }],
-  );
+  const options = { summary: `answer to ${operatorAnswer.toolCallId}` };
+  const ref = { ...runRef(run), answer: operatorAnswer, at: Date.now() };
+  const store = () => answers.answerCall.executeWithOptions(options, [ref]);
+  const outcome = await untilKept({}, store, ['edited', 'refused']);
   if (outcome.kind === 'refused') {
     // After a reset, Temporal delivers the old execution's updates again; the record already has the answer.
     if (outcome.code === 'already_completed') run.loop.look();
@@ -141,11 +141,10 @@ async function recordStop(
   run: Run,
   { mode = 'interrupt', reason, by }: OperatorRequests['stop'],
 ): Promise<void> {
-  const { sessionId, runId } = run.input;
   run.recording += 1;
   try {
     const { at, waited } = await CancellationScope.nonCancellable(() =>
-      bookkeeping.stopRun({ sessionId, runId, stop: { mode, reason, by } }),
+      bookkeeping.stopRun({ ...runRef(run), stop: { mode, reason, by } }),
     );
     run.loop.adopt(at);
     if (waited === true) run.loop.look({ ended: true });

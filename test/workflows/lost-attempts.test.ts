@@ -87,6 +87,8 @@ it('an activity that an operator completed by hand, with any result, is schedule
     { at: { next: {} } },
     SETTLED,
   ];
-  const outcome = await untilKept({}, () => Promise.resolve(results.shift() as Said));
-  expect([outcome, results]).toEqual([SETTLED, []]);
+  const schedule = () => Promise.resolve(results.shift() as Said);
+  expect([await untilKept({}, schedule), results]).toEqual([SETTLED, []]);
+  results.push(null, { kind: 'stored' }, { kind: 'refused' });
+  expect([await untilKept({}, schedule, ['refused']), results]).toEqual([{ kind: 'refused' }, []]);
 });
