@@ -10,7 +10,9 @@ import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import { closedCall, type ClosedCall, type StepScope } from '../../runs/record/closed-call.js';
 import type { CallDescription, NewCall } from '../../store/contract/call-record.js';
+import { orAborted } from '../attempt.js';
 import { checkCallInput, inputSchemaOf, parseInput } from './call-input.js';
+import { untilStalled, type ClaimedStep } from './middleware.js';
 import { toModelMessages } from './prepare-messages.js';
 import type { ProposedCall } from './step-reply.js';
 
@@ -19,6 +21,8 @@ export interface CallScope extends StepScope {
   prompt?: LanguageModelV4Prompt | undefined;
   /** Number of agents above the run's own. */
   depth?: number | undefined;
+  /** The step that waits for the rules of tools. Default: nothing limits them. */
+  claimed?: Pick<ClaimedStep, 'attempt' | 'agent'>;
 }
 
 /** A checked call: the commit opens `call`, and `chunks` show it. */
@@ -159,9 +163,9 @@ interface Ruling {
   verdict?: { approve: boolean; reason?: string };
 }
 
-/** Decides on a call with valid input. */
+/** Decides on a call with valid input. @throws once the attempt is cut */
 async function ruleOn(
-  { agentId, agentType, runId, prompt = [] }: CallScope,
+  { agentId, agentType, runId, prompt = [], claimed }: CallScope,
   { execute, requireApproval }: ToolDefinition,
   toolCallId: string,
   input: unknown,
@@ -179,7 +183,8 @@ async function ruleOn(
     messages: toModelMessages(prompt),
   };
   try {
-    const verdict = await requireApproval(input, call);
+    const asked = requireApproval(input, call);
+    const verdict = await (claimed ? orAborted(asked, untilStalled(claimed)) : asked);
     if (typeof verdict === 'boolean') return { kind: verdict ? 'approval' : 'server' };
     const { approve, reason } = verdict;
     // A rule in plain JavaScript may return anything; without a clear yes or no a person decides.
@@ -187,8 +192,9 @@ async function ruleOn(
     const why = reason !== undefined && { reason: startOf(reason, LIMITS.errorTextBytes / 4) };
     // An automatically approved call executes like any call of the server.
     return { kind: approve ? 'server' : 'approval', verdict: { approve, ...why } };
-  } catch {
-    // If the rule fails, a person decides.
+  } catch (error) {
+    if (claimed?.attempt.signal.aborted === true) throw error;
+    // If the rule fails or hangs, a person decides.
     return { kind: 'approval' };
   }
 }

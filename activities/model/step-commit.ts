@@ -66,6 +66,7 @@ export function createStepCommit(
     runId,
     depth: ref.depth,
     prompt: call?.options.prompt,
+    claimed: request.step,
   };
   const usage = usageOf(request);
   const finished = reply.finish();

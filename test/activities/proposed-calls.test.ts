@@ -6,6 +6,7 @@ import { createSubAgentTool, defineAgent, defineTool, fromAiSdkTool } from '../.
 import { openHarness } from '../support/activity-harness.js';
 import { fakeTool } from '../support/fake-tool.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { until } from '../support/until.js';
 
 const { call, finish, asks } = parts;
 
@@ -150,6 +151,22 @@ describe('what a model asks for', () => {
       denied: true,
       decision: { approved: false, automatic: true, reason: 'too\ufffdmuch' },
     });
+  });
+
+  it('a rule that hangs leaves its call to a person, and a stop does not wait for it', async () => {
+    const requireApproval = jest.fn(() => new Promise<boolean>(() => undefined));
+    const play = async (stallTimeoutMs: number) => {
+      const script = sayInTurn(asks(call('c1', 'pay', {})));
+      const tools = [fakeTool('pay', () => 1, { requireApproval })];
+      return openHarness(script, { tools, more: { llmConfig: { stallTimeoutMs } } });
+    };
+    const late = await play(50);
+    expect(await late.step(await late.begin(), 1)).toMatchObject({ calls: [{ kind: 'approval' }] });
+    const stopped = await play(60_000);
+    const running = stopped.step(await stopped.begin(), 1);
+    await until('the rule is asked', () => requireApproval.mock.calls.length === 2);
+    await stopped.session.stop();
+    expect(await running).toMatchObject({ kind: 'ended', status: 'interrupted' });
   });
 
   it('a call that its rule denies at once needs no approver', async () => {
