@@ -68,6 +68,22 @@ describe('SchemaForm', () => {
     expect([page.faultOf('input-'), edited.edited]).toEqual(['', { to: 1 }]);
   });
 
+  it('a form that cannot be drawn shows the JSON, and the rest of the page stays', () => {
+    const errors = jest.spyOn(console, 'error').mockReturnValue();
+    const broken = { shape: { kind: 'group' } as Shape, value: { to: 'pay \u202e5' } };
+    const form = createElement(SchemaForm, {
+      ...broken,
+      disabled: true,
+      onChange: () => undefined,
+    });
+    page.show(
+      createElement('main', {}, form, createElement('b', { 'data-testid': 'rest' }, 'more')),
+    );
+    const shown = ['plain-input', 'rest'].map(page.textOf);
+    expect(shown).toEqual(['{\n  "to": "pay \\u202e5"\n}', 'more']);
+    errors.mockRestore();
+  });
+
   it('a field may be called as what every object has', () => {
     const names = ['constructor', 'toString', '__proto__', 'valueOf'];
     const properties = Object.fromEntries(names.map((name) => [name, {}]));
