@@ -1,4 +1,5 @@
 import {
+  isTooOld,
   RIGHTS_FIX,
   toRedisFault,
   type RedisFacts,
@@ -8,7 +9,6 @@ import { verdictsOn, type Verdict } from './verdict.js';
 
 export type RedisLook = { address: string } & ({ facts: RedisFacts } | { reason: string });
 
-const OLDEST_MAJOR = 7;
 const FULL = 0.9;
 
 export function judgeRedis(look: RedisLook): Verdict[] {
@@ -35,10 +35,10 @@ function judgeVersion({ version, isReplica }: ServerInfo, address: string): Verd
       'Let REDIS_URL name the master, or the Sentinels that know it (redis-sentinel://…).',
     );
   }
-  if (Number.parseInt(version, 10) >= OLDEST_MAJOR) return redis.ok(`${version} at ${address}.`);
+  if (!isTooOld(version)) return redis.ok(`${version} at ${address}.`);
   return redis.fail(
-    `${address} runs Redis ${version}, which has no sharded Pub/Sub.`,
-    `Upgrade it to ${String(OLDEST_MAJOR)}.0 or newer, or let REDIS_URL name another server.`,
+    `${address} runs Redis ${version}, which is too old.`,
+    'Upgrade it to 6.2 or newer, or let REDIS_URL name another server.',
   );
 }
 

@@ -5,11 +5,10 @@ import { UserError } from '../system/project.mjs';
 import { findOnPath, flagsOf, runCommand } from '../system/run-command.mjs';
 import { canInstallWithApt, installWithApt } from './apt.mjs';
 
-// Live chunks need sharded publish, which Redis 7 introduced.
-const OLDEST_MAJOR = 7;
+const OLDEST = 6.2;
 const NAMES = ['redis-server', 'valkey-server'];
 const HOW_TO_GET_IT =
-  'Install Redis 7 or newer (Debian: apt-get install redis-server; macOS: brew install redis), ' +
+  'Install Redis 6.2 or newer (Debian: apt-get install redis-server; macOS: brew install redis), ' +
   'or set REDIS_URL to a server that is running.';
 
 /** `install` and `canInstall` are parameters so that tests do not change the machine. */
@@ -21,7 +20,7 @@ export async function findRedis({
   if (env.REDIS_SERVER_PATH) {
     if (await isRecentEnough(env.REDIS_SERVER_PATH)) return env.REDIS_SERVER_PATH;
     throw new UserError(
-      `REDIS_SERVER_PATH is ${env.REDIS_SERVER_PATH}, but that is not a Redis server 7 or newer.`,
+      `REDIS_SERVER_PATH is ${env.REDIS_SERVER_PATH}, but that is not a Redis server 6.2 or newer.`,
     );
   }
   const found = await onPath(env);
@@ -48,8 +47,8 @@ async function onPath(env) {
 
 async function isRecentEnough(path) {
   const { code, stdout } = await runCommand(path, ['--version'], { timeoutMs: 10_000 });
-  const major = /\bv=(\d+)\./.exec(stdout)?.[1];
-  return code === 0 && Number(major) >= OLDEST_MAJOR;
+  const version = /\bv=(\d+\.\d+)/.exec(stdout)?.[1];
+  return code === 0 && Number(version) >= OLDEST;
 }
 
 async function installRedis() {

@@ -1,6 +1,6 @@
 import { LAYOUT } from '../../session/record.js';
 import { script, type Evaluate } from './send.js';
-import { createWriteIf, toArguments, type WriteIf } from './write-if.js';
+import { createWriteIf, PUBLISH, toArguments, type WriteIf } from './write-if.js';
 
 /**
  * load: reads at one moment.
@@ -64,7 +64,7 @@ return { at, redis.call('HGET', KEYS[2], 'changes'), redis.call('TIME'), replies
  *
  * @returns 1, the sequence, 1 if a stop was requested · 2 fenced · 3 superseded · 4 paused · 5 rewound · 6 newer
  */
-export const APPEND = script(`
+export const APPEND = script(`${PUBLISH}
 local run, writer, token, batch = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local live = redis.call('HGET', KEYS[1], 'live') or '0 - 0 0'
 local layout, active, stop, paused = string.match(live, '^(%d+) (%S+) (%d) (%d)$')
@@ -108,7 +108,7 @@ end
 local newest = string.format('%.0f', at)
 redis.call('HSET', KEYS[3], 'seq', newest, 'logBytes', string.format('%.0f', bytes), 'appended', ARGV[5])
 redis.call('HSET', KEYS[2], 'b:' .. writer, ARGV[4] .. ' ' .. newest)
-redis.call('SPUBLISH', KEYS[5], '[' .. string.format('%.0f', before) .. ',[' .. table.concat(entries, ',') .. ']]')
+publish(KEYS[5], '[' .. string.format('%.0f', before) .. ',[' .. table.concat(entries, ',') .. ']]')
 if ARGV[7] ~= '' then
   local notes = redis.call('HGET', KEYS[2], 'e:' .. writer) or ''
   for kind, place in string.gmatch(ARGV[7], '(%a)(%d+)') do

@@ -165,7 +165,7 @@ function createRedis(
 function createReconnection(): (error: Error) => 2 | false {
   let lookedAt: number | undefined;
   return (error) => {
-    if (!error.message.startsWith('READONLY')) return false;
+    if (!/\bREADONLY /.test(error.message)) return false;
     const now = performance.now();
     if (lookedAt !== undefined && now - lookedAt < LOOK_AGAIN_MS) return false;
     lookedAt = now;

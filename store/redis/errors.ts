@@ -5,9 +5,15 @@ import { corrupt } from '../record/corrupt.js';
 const NOT_NOW =
   /^(LOADING|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOREPLICAS|MISCONF|OOM|BUSY) /;
 /** Missing permission for a command, for a key or channel, or for a command inside a script. */
-const NO_RIGHT = /^NOPERM |^ERR The user executing the script can't /;
+const NO_RIGHT = /^NOPERM |^(?:ERR )?The user executing the script can't /;
 const NO_ENTRY = /^(NOAUTH|WRONGPASS) /;
 const NO_COMMAND = /^ERR unknown (?:command|subcommand) '?([^', ]*)/i;
+
+/** Before Redis 7, a refusal within a script comes behind its place. */
+const PLACE = /^.*@user_script: ?\d+: -?/;
+function saidIn({ message }: Error): string {
+  return message.replace(PLACE, '');
+}
 
 /** Waits for Redis and translates its errors into those of the contract. */
 export async function callRedis<T>(work: Promise<T>): Promise<T> {
@@ -29,7 +35,7 @@ export function toContractError(error: unknown): Error {
     const cause = error instanceof Error ? new Error(error.message) : error;
     return unavailable('cannot be reached right now', cause);
   }
-  const { message } = error;
+  const message = saidIn(error);
   if (message.startsWith('WRONGTYPE')) return corrupt('type of a key', new Error(message));
   const fault = saysNotNow(error) ? 'cannot be reached right now' : faultOfSetUp(message);
   if (fault !== undefined) return unavailable(fault, new Error(message));
@@ -37,7 +43,7 @@ export function toContractError(error: unknown): Error {
 }
 
 export function saysNotNow(error: unknown): boolean {
-  return isReplyError(error) && NOT_NOW.test(error.message);
+  return isReplyError(error) && NOT_NOW.test(saidIn(error));
 }
 
 export function isOutOfMemory(error: unknown): boolean {
@@ -82,7 +88,7 @@ function unavailable(what: string, cause?: unknown): HelixError {
 /** Returns the message with which Redis refused a command, even after its translation. */
 function refusalOf(error: unknown): string {
   const said = HelixError.isInstance(error) ? error.cause : isReplyError(error) && error;
-  return said instanceof Error ? said.message : '';
+  return said instanceof Error ? saidIn(said) : '';
 }
 
 function isReplyError(error: unknown): error is Error {

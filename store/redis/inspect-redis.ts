@@ -71,12 +71,14 @@ export function warningsOf(server: ServerInfo): string[] {
       evictedKeys > 0,
       `Redis has evicted ${String(evictedKeys)} keys since it started: conversations that had them are damaged.`,
     ],
-    [
-      Number.parseInt(version, 10) < 7,
-      `Redis ${version} has no sharded Pub/Sub. Upgrade it to 7.0 or newer.`,
-    ],
+    [isTooOld(version), `Redis ${version} is too old. Upgrade it to 6.2 or newer.`],
   ];
   return all.flatMap(([isFound, warning]) => (isFound ? warning : []));
+}
+
+/** Returns true before Redis 6.2, in which logs cannot be trimmed by sequence. */
+export function isTooOld(version: string): boolean {
+  return Number.parseFloat(version) < 6.2;
 }
 
 export interface RedisFacts {

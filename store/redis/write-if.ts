@@ -20,6 +20,13 @@ export type WriteIf = (
   options?: Options,
 ) => Promise<boolean>;
 
+/** Publishes to the shard of a channel, or, before Redis 7, which has no shards, to the whole server. */
+export const PUBLISH = `
+local function publish(channel, message)
+  local sent = redis.pcall('SPUBLISH', channel, message)
+  if type(sent) == 'table' then redis.call('PUBLISH', channel, message) end
+end`;
+
 /**
  * write if: writes, if the reads still give the replies on which the change was decided.
  *
@@ -29,7 +36,7 @@ export type WriteIf = (
  *
  * @returns 1 if written, now or by an earlier send · 0 if a reply differs
  */
-const WRITE_IF_CODE = `
+const WRITE_IF_CODE = `${PUBLISH}
 local at = 3
 for check = 1, tonumber(ARGV[2]) do
   local last = at + 1 + tonumber(ARGV[at + 1])
@@ -40,12 +47,16 @@ for check = 1, tonumber(ARGV[2]) do
 end
 while at <= #ARGV do
   local last = at + tonumber(ARGV[at])
-  redis.call(unpack(ARGV, at + 1, last))
+  if ARGV[at + 1] == 'SPUBLISH' then publish(unpack(ARGV, at + 2, last)) else redis.call(unpack(ARGV, at + 1, last)) end
   at = last + 1
 end
 return 1`;
 export const WRITE_IF = script(WRITE_IF_CODE);
-export const WRITE_IF_FREEING = script(`#!lua flags=allow-oom\n${WRITE_IF_CODE}`);
+/**
+ * A full Redis lets a script go on that has sent a write, which here changes nothing. Before Redis 7, no flag asks for
+ * that.
+ */
+export const WRITE_IF_FREEING = script(`redis.pcall('ZREM', KEYS[1], '')${WRITE_IF_CODE}`);
 
 export function toArguments(command: readonly string[]): string[] {
   return [String(command.length), ...command];

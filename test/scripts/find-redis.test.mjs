@@ -21,9 +21,9 @@ test('one that is too old is passed over for valkey-server', async () => {
 test('REDIS_SERVER_PATH is used or refused, never replaced', async () => {
   const bin = tempFolder();
   writeProgram(bin, 'redis-server', redis('7.2.4'));
-  const old = writeProgram(tempFolder(), 'redis', redis('6.2.0'));
+  const old = writeProgram(tempFolder(), 'redis', redis('6.0.20'));
   const found = findRedis({ env: { PATH: bin, REDIS_SERVER_PATH: old }, ...noInstall });
-  await expect(found).rejects.toThrow('not a Redis server 7 or newer');
+  await expect(found).rejects.toThrow('not a Redis server 6.2 or newer');
 });
 
 test('a missing Redis is installed where that is possible', async () => {
@@ -42,5 +42,5 @@ test('a package that is too old is named in the error', async () => {
 
 test('one sentence explains how to get Redis where it cannot be installed', async () => {
   const found = findRedis({ env: { PATH: tempFolder() }, ...noInstall });
-  await expect(found).rejects.toThrow(/No Redis server was found\. Install Redis 7 or newer/);
+  await expect(found).rejects.toThrow(/No Redis server was found\. Install Redis 6.2 or newer/);
 });

@@ -30,10 +30,12 @@ export function createChannels<M>(
   const lingering = new Map<string, NodeJS.Timeout>();
   const prefix = subscriber.options.keyPrefix ?? '';
 
-  subscriber.on('smessage', (channel: string, message: string) => {
-    const present = members.get(channel.slice(prefix.length));
-    if (present !== undefined && present.size > 0) deliver(present, message);
-  });
+  for (const event of ['smessage', 'message']) {
+    subscriber.on(event, (channel: string, message: string) => {
+      const present = members.get(channel.slice(prefix.length));
+      if (present !== undefined && present.size > 0) deliver(present, message);
+    });
+  }
 
   if ('nodes' in subscriber) {
     // The connections of a cluster renew their own subscriptions.
@@ -41,15 +43,28 @@ export function createChannels<M>(
   } else {
     subscriber.on('ready', () => {
       for (const channel of subscribed.keys()) {
-        subscriber.ssubscribe(channel).catch(() => undefined);
+        ask(channel).catch(() => undefined);
       }
+    });
+  }
+
+  /** True before Redis 7, whose channels have no shards. */
+  let isOld = false;
+  function ask(channel: string): Promise<unknown> {
+    const asked = subscriber.ssubscribe(channel);
+    // A newer server may have taken its place.
+    if (isOld) return Promise.any([asked, (subscriber as Redis).subscribe(channel)]);
+    return asked.catch(async (error: unknown) => {
+      isOld ||= /^redis_version:[0-6]\./m.test(await (subscriber as Redis).info('server'));
+      if (!isOld) throw error;
+      return (subscriber as Redis).subscribe(channel);
     });
   }
 
   function subscribe(channel: string): Promise<void> {
     const known = subscribed.get(channel);
     if (known !== undefined) return known;
-    const ready = callRedis(subscriber.ssubscribe(channel)).then(() => undefined);
+    const ready = callRedis(ask(channel)).then(() => undefined);
     subscribed.set(channel, ready);
     ready.catch(() => {
       if (subscribed.get(channel) === ready) subscribed.delete(channel);
@@ -66,6 +81,7 @@ export function createChannels<M>(
       subscribed.delete(channel);
       // A failed unsubscribe costs only a few unused messages.
       subscriber.sunsubscribe(channel).catch(() => undefined);
+      if (isOld) (subscriber as Redis).unsubscribe(channel).catch(() => undefined);
     };
     lingering.set(channel, setTimeout(leave, LINGER_MS).unref());
   }

@@ -18,11 +18,13 @@ const judge = (servers: ServerInfo[], refusal?: string) =>
   judgeRedis({ address, facts: { servers, clock, refusal } });
 
 describe('what doctor says of Redis', () => {
-  it('a server that keeps everything is well', () =>
-    expect(judge([WELL]).map(({ level }) => level)).toEqual(['ok', 'ok', 'ok', 'ok']));
+  it.each(['6.2.0', '10.0.1'])('a server %s that keeps everything is well', (version) => {
+    const found = judge([{ ...WELL, version }]);
+    expect(found.map(({ level }) => level)).toEqual(['ok', 'ok', 'ok', 'ok']);
+  });
 
   it.each<[string, Partial<ServerInfo>, string, string, string]>([
-    ['is too old', { version: '6.2.1' }, 'redis', 'fail', 'Upgrade it to 7.0'],
+    ['is too old', { version: '6.0.9' }, 'redis', 'fail', 'Upgrade it to 6.2'],
     ['is a replica', { isReplica: true }, 'redis', 'fail', 'REDIS_URL'],
     ['keeps no file', { hasAppendOnlyFile: false }, 'redis persistence', 'fail', 'appendonly yes'],
     ['cannot write its file', { isFileWritten: false }, 'redis persistence', 'fail', 'dir'],

@@ -88,6 +88,13 @@ describe('on a cluster of three nodes', () => {
     expect((await api.settings()).warnings).toEqual([]);
   });
 
+  it.concurrent('a request with a key of its own is noted on whichever node', async () => {
+    const { store } = await openStores(cluster.url, 'api');
+    const names = Array.from('abcdefgh');
+    const claimed = await Promise.all(names.map((name) => store.requests.claim(name, 'd', 60_000)));
+    expect(claimed).toEqual(names.map(() => ({ kind: 'new' })));
+  });
+
   it.concurrent(
     'followers of all nodes lose nothing when their subscriptions are cut',
     async () => {

@@ -60,12 +60,12 @@ describe('what a process says of its Redis at the start', () => {
       evictedKeys: 0,
     };
     expect(warningsOf(well)).toEqual([]);
-    const faulty = { version: '6.2.1', hasAppendOnlyFile: false, maxmemoryPolicy: 'allkeys-lru' };
+    const faulty = { version: '6.0.9', hasAppendOnlyFile: false, maxmemoryPolicy: 'allkeys-lru' };
     expect(warningsOf({ ...well, ...faulty, evictedKeys: 3 })).toEqual([
       expect.stringContaining('Set appendonly yes.'),
       expect.stringMatching(/maxmemory-policy allkeys-lru.*Set maxmemory-policy noeviction\.$/),
       expect.stringContaining('has evicted 3 keys'),
-      expect.stringContaining('Upgrade it to 7.0'),
+      expect.stringContaining('Upgrade it to 6.2'),
     ]);
   });
 });

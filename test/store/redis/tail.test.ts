@@ -100,6 +100,43 @@ describe('follow', () => {
     expect(sunsubscribe).toHaveBeenCalledTimes(1);
   });
 
+  it('before Redis 7, channels are those of the whole server, also once it was upgraded', async () => {
+    jest.useFakeTimers();
+    const unknown = new Error("ERR unknown command 'ssubscribe'");
+    Object.assign(unknown, { name: 'ReplyError' });
+    const subscribed: string[] = [];
+    let [version, hasShards] = ['6.2.14', false];
+    const subscriber = Object.assign(new EventEmitter(), {
+      ssubscribe: async (channel: string) => {
+        if (!hasShards) throw unknown;
+        subscribed.push(`sharded ${channel}`);
+      },
+      sunsubscribe: () => Promise.reject(unknown),
+      subscribe: async (channel: string) => subscribed.push(channel),
+      unsubscribe: async (channel: string) => subscribed.splice(subscribed.indexOf(channel), 1),
+      info: async () => `redis_version:${version}\r\n`,
+      ping: () => Promise.resolve(),
+      options: {},
+      status: 'ready',
+    });
+    const heard: string[] = [];
+    const { join } = createChannels<number>(subscriber, (_, message) => heard.push(message));
+    const [leave] = await Promise.all([join('c', 1), join('d', 1)]);
+    expect(subscribed).toEqual(['c', 'd']);
+    subscriber.emit('message', 'c', 'hello');
+    expect(heard).toEqual(['hello']);
+    leave();
+    await jest.advanceTimersByTimeAsync(4_000);
+    expect(subscribed).toEqual(['d']);
+    [version, hasShards] = ['7.0.0', true];
+    subscriber.emit('ready');
+    expect(subscribed).toEqual(['d', 'sharded d', 'd']);
+    // A proxy before a newer server may refuse the command.
+    hasShards = false;
+    const channels = createChannels<number>(subscriber, () => undefined);
+    await expect(channels.join('e', 1)).rejects.toThrow('a Redis without SSUBSCRIBE');
+  });
+
   it('all followers of a session share one subscription', async () => {
     const { stores, session, say } = await open();
     const first = startFollower(stores.streamManager, session.id, 0);

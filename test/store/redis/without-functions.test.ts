@@ -1,5 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
+import { createAtomic } from '../../../store/redis/atomic.js';
+import { createEvaluate } from '../../../store/redis/send.js';
 import { closeStores, openStores } from '../../support/test-stores.js';
 import {
   dataArguments,
@@ -7,6 +10,7 @@ import {
   type RedisProcess,
 } from '../../support/redis-process.js';
 import { drive, newCall } from '../../support/session-driver.js';
+import { until } from '../../support/until.js';
 
 const started: RedisProcess[] = [];
 
@@ -38,4 +42,21 @@ it('a Redis without functions serves, one without scripts is named', async () =>
     code: 'unavailable',
     message: 'The conversation store is a Redis without EVALSHA.',
   });
+});
+
+it('one without sharded channels, as before Redis 7, publishes to the whole server', async () => {
+  const url = await startWithout('SPUBLISH');
+  const [redis, listener] = [new Redis(url), new Redis(url)];
+  const heard: string[] = [];
+  listener.on('message', (channel: string, message: string) => heard.push(`${channel} ${message}`));
+  await listener.subscribe('{s}:stop', '{s}:channel');
+  const { append, writeIf } = createAtomic(createEvaluate(redis));
+  expect(await writeIf([], [['SPUBLISH', '{s}:stop', 'a run']])).toBe(true);
+  await redis.hset('{s}:writers', 't:w:x', 'token', 'b:w:x', '0 0');
+  const keys = ['own', 'writers', 'record', 'log', 'channel'].map((name) => `{s}:${name}`);
+  const args = ['*', 'w:x', 'token', '1', '0', '0', '', '"hello"'];
+  expect(await append(keys, args)).toEqual([1, 1, 0]);
+  await until('both are heard', () => heard.length === 2);
+  expect(heard).toEqual(['{s}:stop a run', '{s}:channel [0,[[1,"w:x","hello"]]]']);
+  for (const client of [redis, listener]) client.disconnect();
 });
