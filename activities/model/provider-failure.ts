@@ -32,7 +32,7 @@ const FAILURES = {
   provider_overloaded: ['The model provider is overloaded.', true],
   provider_bad_reply: ['The reply of the model could not be read.', true],
   provider_bad_stream: ['The reply of the model contradicts itself.', false],
-  /** The model's stream ended without a finish part. */
+  /** The model's stream ended without a finish part, or its package says so. */
   provider_stream_cut: ['The model broke off its reply.', true],
   provider_unauthorized: ['The model provider refused the key.', false],
   provider_quota_exhausted: ["The model provider's quota is used up.", false],
@@ -107,6 +107,9 @@ export function toProviderFailure(error: unknown, isReplying = false): ProviderF
   // so a retry is right.
   if (!(error instanceof Error)) return failure('provider_error');
   if (!isReplying) return failure('model_request_failed');
+  // `@ai-sdk/openai-compatible` throws this; other packages say so in the finish part.
+  if (error.message.includes('ended without a finish reason'))
+    return failure('provider_stream_cut');
   return InvalidResponseDataError.isInstance(error) || error instanceof TypeError
     ? failure('provider_bad_stream')
     : { ...failure('provider_error'), retryable: false };

@@ -6,8 +6,11 @@ import {
   LoadAPIKeyError,
   TypeValidationError,
 } from '@ai-sdk/provider';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { HelixError } from '../../protocol/errors.js';
 import { createGateway } from 'ai';
+import { createStepReply } from '../../activities/model/step-reply.js';
+import { parts } from '../support/fake-model.js';
 import {
   parseRetryAfter,
   RequestFault,
@@ -116,6 +119,35 @@ describe('a failure of the provider', () => {
     ['a connection that breaks', new TypeError('terminated'), 'provider_error'],
   ])('in the middle of a reply, %s is typed', (_, error, code) => {
     expect(toProviderFailure(error, true).code).toBe(code);
+  });
+
+  it.each([
+    ['neither reason nor usage', undefined, 0, 'error'],
+    ['a reason of its own', 'insufficient_resources', 0, 'other'],
+    ['usage', undefined, 5, 'other'],
+  ])('a stream that its package ends as other, with %s', (_, raw, total, reason) => {
+    const reply = createStepReply({ agentId: 's', agentType: 'a', step: 1 }, new Set(), Date.now);
+    for (const part of parts.finish('other')) {
+      if (part.type !== 'finish') continue;
+      const outputTokens = { total, text: undefined, reasoning: undefined };
+      const usage = { ...part.usage, outputTokens };
+      reply.accept({ ...part, finishReason: { unified: 'other', raw }, usage });
+    }
+    expect(reply.finish()?.reason).toBe(reason);
+  });
+
+  it('a stream that its package finds cut may be asked for again', async () => {
+    const choices = [{ index: 0, delta: { role: 'assistant', content: 'Hel' } }];
+    const provider = createOpenAICompatible({
+      name: 'other',
+      baseURL: 'https://model.example',
+      fetch: () => Promise.resolve(new Response(`data: ${JSON.stringify({ choices })}\n\n`)),
+    });
+    const { stream } = await provider('m').doStream({ prompt: [] });
+    const errors: unknown[] = [];
+    for await (const part of stream) if (part.type === 'error') errors.push(part.error);
+    const found = errors.map((error) => toProviderFailure(error, true));
+    expect(found).toMatchObject([{ code: 'provider_stream_cut', retryable: true }]);
   });
 
   it('only a model that was not reached is said not to be reached', () => {

@@ -151,20 +151,6 @@ describe('a step reply', () => {
     expect(hear(odd).reply.finish()?.reason).toBe('other');
   });
 
-  it.each([
-    ['neither reason nor usage, as some packages end a cut stream', undefined, 0, 'error'],
-    ['a reason of its own', 'insufficient_resources', 0, 'other'],
-    ['usage', undefined, 5, 'other'],
-  ])('a reply that ended with %s', (_, raw, total, reason) => {
-    const outputTokens = { total, text: undefined, reasoning: undefined };
-    const end = parts.finish('other').map((part): Part => {
-      if (part.type !== 'finish') return part;
-      const usage = { ...part.usage, outputTokens };
-      return { ...part, finishReason: { unified: 'other', raw }, usage };
-    });
-    expect(hear(end).reply.finish()?.reason).toBe(reason);
-  });
-
   it('a step reply folds from its chunks to the same text, reasoning and calls', () => {
     const { chunks, reply } = hear([
       { type: 'reasoning-start', id: 'r' },
