@@ -84,6 +84,8 @@ describe('a declared route', () => {
       const { code } = await ask(server, route);
       expect([route.id, code === 'too_many_requests']).toEqual([route.id, isCounted(route)]);
     }
+    const reads = ROUTES.filter((route) => route.audits === 'read' && isCounted(route));
+    expect(reads.map(({ id }) => id).sort()).toEqual(['exportAudit', 'exportMe', 'exportPerson']);
   });
 });
 
