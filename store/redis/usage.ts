@@ -4,6 +4,7 @@ import { fromUsage } from '../../session/record.js';
 import { addTo, ALL, toDay, toMonth } from './charge.js';
 import type { RedisContext } from './context.js';
 import { ownerAt, parseOwner, type OwnerKeys } from './keys.js';
+import { nextInOrder, type ScoredMember } from './scored-list.js';
 import { untilWritten, type Check, type Write } from './write-if.js';
 
 /** Prefix that stands for all forgotten users; parts of users begin with `u:`. */
@@ -38,11 +39,18 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
   /** Reads the sums of users without a tenant, who have a slot each. */
   async function readAlone(days: readonly string[]): Promise<UsageSum[]> {
     const sums: UsageSum[] = [];
-    for (let from = 0; ; from += PAGE) {
-      const page = await redis.zrangebyscore(keys.ownersIndex, '-inf', '+inf', 'LIMIT', from, PAGE);
-      const alone = page.map(parseOwner).filter(({ tenant }) => tenant === undefined);
-      for (const owner of alone) sums.push(...(await readSlot(owner, days)));
-      if (page.length < PAGE) return sums;
+    const seen = new Set<string>();
+    let last: ScoredMember | undefined;
+    for (;;) {
+      const page = await nextInOrder(redis, keys.ownersIndex, last, PAGE);
+      last = page.at(-1);
+      if (last === undefined) return sums;
+      // Sweepers move the owners that they repair to the end of the index.
+      for (const { member } of page.filter((each) => !seen.has(each.member))) {
+        seen.add(member);
+        const owner = parseOwner(member);
+        if (owner.tenant === undefined) sums.push(...(await readSlot(owner, days)));
+      }
     }
   }
 
