@@ -59,10 +59,15 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
     const forgotten = ownerAt(base, FORGOTTEN).used + day;
     await untilWritten(async () => {
       const periods = [spend + day, spend + toMonth(day)];
-      const costs = Promise.all(periods.map((period) => redis.hget(period, user)));
-      const sums = Object.entries(await redis.hgetall(used + day));
-      if (sums.length === 0 && (await costs).every((cost) => cost === null)) return true;
+      const [ofDay, ...costs] = await Promise.all([
+        redis.hgetall(used + day),
+        ...periods.map((period) => redis.hget(period, user)),
+      ]);
+      const sums = Object.entries(ofDay);
+      if (sums.length === 0 && costs.every((cost) => cost === null)) return true;
       const writes: Write[] = [
+        // The last field would take the time with it at which the list expires.
+        ...(sums.length > 0 ? [['HSET', users + day, FORGOTTEN, '1'] as const] : []),
         ['HDEL', users + day, user],
         ['UNLINK', used + day],
       ];
@@ -74,7 +79,6 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
         writes.push(['HSET', forgotten, by, addTo(before, sum.split(' ').map(Number))]);
       }
       if (sums.length > 0) {
-        writes.push(['HSET', users + day, FORGOTTEN, '1']);
         const left = await redis.pttl(used + day);
         if (left > 0) writes.push(['PEXPIRE', forgotten, left]);
       }

@@ -5,7 +5,9 @@ import {
   type MemoryOptions,
 } from '../../../store/memory/index.js';
 import type { SessionRecord } from '../../../session/record.js';
+import type { RedisContext } from '../../../store/redis/context.js';
 import { createKeySpace, ownerAt } from '../../../store/redis/keys.js';
+import { createUsage } from '../../../store/redis/usage.js';
 import { drive, newCall, newSessionId, textIn, userMessage } from '../../support/session-driver.js';
 
 const HOUR = 3_600_000;
@@ -255,7 +257,17 @@ describe('the figures of owners', () => {
     await store.usage.forget(ANN);
     const { base, users } = keys.owner(ANN);
     expect(call('HKEYS', `${users}19700101`)).toEqual(['f:']);
+    expect(call('PTTL', `${users}19700101`)).toBeGreaterThan(0);
     expect(call('PTTL', `${ownerAt(base, 'f:').used}19700101`)).toBeGreaterThan(0);
+  });
+
+  it('a person is not forgotten while the store is away, which only the caller learns', async () => {
+    const away = () => Promise.reject(new Error('away'));
+    const redis = { hget: away, hgetall: away };
+    const usage = createUsage({ redis, keys, now: () => 0 } as unknown as RedisContext);
+    await expect(usage.forget(ANN)).rejects.toThrow('away');
+    // A failure that nobody awaits ends the process.
+    await new Promise(setImmediate);
   });
 
   it('the sums of a tenant are of all its users, and of users without a tenant of them alone', async () => {
