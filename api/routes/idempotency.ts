@@ -35,8 +35,7 @@ export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
       const digest = hash(request.body ?? null);
       const claim = await requests.claim(name, digest, claimedMs);
       if (claim.kind === 'new') {
-        const stopRenewing = keepClaim(requests, name, claimedMs);
-        return carryOut(route, requests, name, { deps, request, response }).finally(stopRenewing);
+        return carryOut(route, { requests, name, claimedMs }, { deps, request, response });
       }
       if (claim.digest !== digest) {
         throw new HelixError('idempotency_conflict', 'This key was used with another content.');
@@ -63,8 +62,7 @@ const UNFINISHED = 202;
 
 async function carryOut(
   route: Route,
-  requests: Requests,
-  name: string,
+  { requests, name, claimedMs }: { requests: Requests; name: string; claimedMs: number },
   { deps, request, response }: { deps: RouteDeps; request: Request; response: Response },
 ): Promise<void> {
   let sent: { body: unknown } | undefined;
@@ -73,12 +71,16 @@ async function carryOut(
     sent = { body };
     return response;
   };
+  const stopRenewing = keepClaim(requests, name, claimedMs);
   try {
     await route.answer(deps, request, response);
   } catch (error) {
     response.json = send;
     await requests.drop(name);
     throw error;
+  } finally {
+    // A renewal behind the reply would shorten the time for which that is kept.
+    stopRenewing();
   }
   response.json = send;
   const isErasure = route.method === 'delete';

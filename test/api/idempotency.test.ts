@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import express from 'express';
 import { z } from 'zod';
 import type { RouteDeps } from '../../api/deps.js';
@@ -6,6 +7,7 @@ import { onceByKey } from '../../api/routes/idempotency.js';
 import { defineRoute } from '../../api/routes/route.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { AgentStarted } from '../../protocol/agent-server.js';
+import type { Requests } from '../../store/contract/requests.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { changing } from '../support/session-driver.js';
 import { until } from '../support/until.js';
@@ -20,11 +22,17 @@ async function start(
     method = 'post',
     body = { done: true },
     status = 201,
-  }: { method?: 'post' | 'delete'; body?: object; status?: number } = {},
+    requestsOf = (own) => own,
+  }: {
+    method?: 'post' | 'delete';
+    body?: object;
+    status?: number;
+    requestsOf?: (own: Requests) => Requests;
+  } = {},
 ) {
   const { store } = createMemoryStores();
   const deps = {
-    stateStore: store,
+    stateStore: { requests: requestsOf(store.requests) },
     readIdentity: (request: express.Request) => {
       const [userId = '', tenantId] = (request.get('x-user') ?? '').split('@');
       return Promise.resolve({ userId, ...(tenantId && { tenantId }) });
@@ -44,16 +52,16 @@ async function start(
   });
   const once = onceByKey(route, CLAIMED_MS);
   const app = express();
-  app[method](once.path, (request, response) => once.answer(deps, request, response));
+  app.all(once.path, (request, response) => once.answer(deps, request, response));
   app.use(((error: { code: string }, _request, response, _next) => {
     response.status(409).json({ code: error.code });
   }) satisfies express.ErrorRequestHandler);
   const { port, close } = await listen(app, 0, '127.0.0.1');
   atEndOfFile(close);
-  return async ({ user = 'ann@acme', query = '' } = {}) => {
-    const headers = { 'idempotency-key': 'k1', 'x-user': user };
+  return async ({ user = 'ann@acme', query = '', by = method as string, key = 'k1' } = {}) => {
+    const headers = { 'idempotency-key': key, 'x-user': user };
     const url = `http://127.0.0.1:${String(port)}/act${query}`;
-    const reply = await fetch(url, { method: method.toUpperCase(), headers });
+    const reply = await fetch(url, { method: by.toUpperCase(), headers });
     const names = ['x-session-id', 'x-run-id', 'cache-control'];
     const named = names.map((name) => reply.headers.get(name));
     return [reply.status, (await reply.json()) as object, ...named];
@@ -80,6 +88,26 @@ it('a request that takes longer than its claim is not carried out a second time 
   expect(await second).toEqual([409, { code: 'idempotency_conflict' }, null, null, null]);
   expect(count).toBe(1);
   expect((await first)[0]).toBe(201);
+});
+
+it('the claim of a request is not renewed any more once its reply is kept', async () => {
+  const calls: string[] = [];
+  const send = await start(() => sleep(CLAIMED_MS / 2), {
+    requestsOf: (own) => ({
+      ...own,
+      renew: (...claim) => {
+        calls.push('renew');
+        return own.renew(...claim);
+      },
+      settle: async (...reply) => {
+        calls.push('settle');
+        await own.settle(...reply);
+        await sleep(CLAIMED_MS / 2);
+      },
+    }),
+  });
+  await send();
+  expect(calls).toEqual(['renew', 'settle']);
 });
 
 it('a reply that is given again names the session and the run, and is not cached', async () => {
@@ -133,6 +161,7 @@ it.each([
   ['one of the same name in another tenant', { user: 'ann@other' }],
   ['one of the same name in no tenant', { user: 'ann' }],
   ['another target', { query: '?of=2' }],
+  ['another method', { by: 'patch' }],
 ])('the same key of %s has nothing to do with it', async (_, other) => {
   let count = 0;
   const send = await start(() => {
@@ -142,6 +171,12 @@ it.each([
   await send();
   expect((await send(other))[0]).toBe(201);
   expect(count).toBe(2);
+});
+
+it.each(['', 'a b', 'k'.repeat(257)])('a key like "%s" is refused', async (key) => {
+  const send = await start(() => Promise.resolve());
+  expect((await send({ key }))[1]).toEqual({ code: 'validation_error' });
+  expect((await send({ key: 'k'.repeat(256) }))[0]).toBe(201);
 });
 
 it('what is kept of an erasure names neither the conversation nor who asked', async () => {
