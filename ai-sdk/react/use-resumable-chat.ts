@@ -85,10 +85,11 @@ export function useStreamResync(
 ): { onData: (part: StreamDataPart) => void } {
   const [data, onResync] = args.length === 1 ? [undefined, args[0]] : args;
   const latest = useLatest(onResync);
-  const reported = useRef(new Set<string>());
+  const reported = useRef(new Set<unknown>());
   const report = useCallback((part: unknown) => {
     if (!isStreamResync(part)) return;
-    const key = JSON.stringify(part.data);
+    // A reply that breaks off where its reader's token expires names no position.
+    const key = part.data.fromSequence === 0 ? part : JSON.stringify(part.data);
     if (reported.current.has(key)) return;
     reported.current.add(key);
     latest.current(part);
@@ -298,6 +299,7 @@ function useSnapshot<M extends ChatMessage>(
     return () => {
       // A reply from now on belongs to a page that is not shown any more.
       round.current += 1;
+      setState((before) => ({ ...before, isLoading: false }));
     };
   }, [snapshotUrl, isWanted, reload]);
 

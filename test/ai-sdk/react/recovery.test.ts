@@ -56,7 +56,7 @@ describe('what a stream says beside its messages', () => {
       [] as readonly unknown[],
     );
     await untilShown(listed);
-    listed.render([{ type: 'data-note', data: 1 }, resync(3)]);
+    listed.render([null, { type: 'data-note', data: 1 }, resync(3)]);
     await until('it is called', () => resyncs.length === 1);
     // The same one again, as a replay brings it, and another.
     listed.current.onData(resync(3));
@@ -65,6 +65,12 @@ describe('what a stream says beside its messages', () => {
     const alone = show(() => useStreamResync(note), undefined);
     (await untilShown(alone)).onData(resync(7));
     expect(resyncs).toEqual([3, 5, 7]);
+    // Two replies that broke off as their reader's token expired.
+    const expired = [resync(0), resync(0)];
+    listed.render(expired);
+    await until('both are reported', () => resyncs.length === 5);
+    listed.render(expired);
+    expect(resyncs).toEqual([3, 5, 7, 0, 0]);
   });
 
   it('the hook collects stream data for hooks that take a list', async () => {
@@ -134,6 +140,18 @@ describe('a page with a snapshot', () => {
     await untilShown(hook);
     await until('it has failed', () => hook.current.error !== undefined);
     expect(hook.current).toMatchObject({ isLoading: false, error: { code: 'not_found' } });
+  });
+
+  it('a page does not wait for the snapshot of a checkpoint that it shows no more', async () => {
+    const fetch = () => new Promise<Response>(() => undefined);
+    const hook = show(
+      (checkpointId: string | undefined) =>
+        useCheckpointSnapshot({ snapshotUrl, checkpointId, fetch }),
+      'cpv1-s1-s2-x' as string | undefined,
+    );
+    expect((await untilShown(hook)).isLoading).toBe(true);
+    hook.render(undefined);
+    await until('it does not wait', () => !hook.current.isLoading);
   });
 
   it('a page loads the snapshot of a checkpoint once it has an id', async () => {
