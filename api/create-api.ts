@@ -265,7 +265,7 @@ function servePages(app: Express, webRoot: string): void {
       // A custom page may have no console; links of notices then lead to the conversation.
       const sessionId = sessionOfPlace(request.path);
       if (sessionId === undefined) next();
-      else response.redirect(`/?session=${sessionId}`);
+      else response.redirect(`${request.baseUrl}/?session=${sessionId}`);
     });
   });
 }

@@ -31,6 +31,8 @@ export type StartOptions = Partial<Omit<ApiDeps, 'executor' | 'agents'>> & {
   play?: Play;
   /** What the author's own app, in which the API is mounted then, does with requests before it. */
   before?: RequestHandler[];
+  /** Where that app mounts the API. */
+  at?: string;
 };
 
 const define = (name: string) =>
@@ -38,7 +40,8 @@ const define = (name: string) =>
 
 /** The real app on a real port, over runs in memory; it is closed behind the tests of the file. */
 export async function startApi({
-  before,
+  before = [],
+  at = '/',
   play,
   stores = createMemoryStores(),
   ...options
@@ -62,7 +65,8 @@ export async function startApi({
     logger: { info: log, warn: log, error: log },
     ...options,
   });
-  const host = before === undefined ? app : express().use(...before, app);
+  const isAlone = before.length === 0 && at === '/';
+  const host = isAlone ? app : express().use(at, ...before, app);
   const server = await listen(host, 0, '127.0.0.1');
   const url = `http://127.0.0.1:${String(server.port)}`;
   atEndOfFile(server.close);

@@ -14,14 +14,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-async function follow(path: string): Promise<[number, string | null]> {
-  const response = await fetch(api.url + path, { redirect: 'manual' });
+async function follow(path: string, { url } = api): Promise<[number, string | null]> {
+  const response = await fetch(url + path, { redirect: 'manual' });
   return [response.status, response.headers.get('location')];
 }
 
 it('without a console, the link of a notice leads to its conversation, and nowhere else', async () => {
   expect(await follow('/console/waiting/s-1')).toEqual([302, '/?session=s-1']);
   expect(await follow('/console/runs/s-1%3A2-abc')).toEqual([302, '/?session=s-1']);
+  const mounted = await startApi({ webRoot: folder, at: '/ai' });
+  expect(await follow('/ai/console/waiting/s-1', mounted)).toEqual([302, '/ai/?session=s-1']);
   for (const path of [
     '',
     '/agents',
