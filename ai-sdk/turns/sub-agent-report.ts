@@ -26,7 +26,9 @@ export async function readSubAgentReport(
   async function reportOf(child: SessionRecord): Promise<SubAgentEvent[]> {
     const about = { callId, agentId: toShownSessionId(child.sessionId), agent: child.agent };
     const rows = await sessions.rows(child.sessionId, -MOST_ROWS);
-    const results = new Map(rows.flatMap((row) => (isResult(row) ? [[row.toolCallId, row]] : [])));
+    const results = new Map(
+      rows.flatMap((row) => (row.role === 'tool' ? [[row.toolCallId, row]] : [])),
+    );
     const calls = rows.flatMap(callsOf);
     const below = new Map(
       (await carriersOf(child.sessionId, calls)).map((each) => [each.parent?.toolCallId, each]),
@@ -62,12 +64,8 @@ export async function readSubAgentReport(
 }
 
 function callsOf(row: Row): string[] {
-  if (row.role !== 'assistant' || row.display === true) return [];
+  if (row.role !== 'assistant') return [];
   return row.parts.flatMap((part) => (part.type === 'tool-call' ? [part.toolCallId] : []));
-}
-
-function isResult(row: Row): row is ToolRow {
-  return row.role === 'tool' && row.display !== true;
 }
 
 function toState(

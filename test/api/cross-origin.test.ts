@@ -37,6 +37,7 @@ describe('pages of other origins', () => {
     expect(response.status).toBe(204);
     expect(response.headers.get('access-control-allow-origin')).toBe(APP);
     expect(response.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(response.headers.get('access-control-max-age')).toBe('600');
     expect(response.headers.get('vary')).toContain('Origin');
     expect(words(response.headers.get('access-control-allow-headers'))).toEqual(
       expect.arrayContaining([
@@ -56,7 +57,13 @@ describe('pages of other origins', () => {
     expect(refused.status).toBe(404);
     expect(refused.headers.get('access-control-allow-origin')).toBe(APP);
     expect(words(refused.headers.get('access-control-expose-headers'))).toEqual(
-      expect.arrayContaining(['x-session-id', 'x-run-id', 'retry-after', 'ratelimit']),
+      expect.arrayContaining([
+        'x-session-id',
+        'x-run-id',
+        'retry-after',
+        'ratelimit',
+        'ratelimit-policy',
+      ]),
     );
     const other = await preflight(server, 'https://evil.test');
     expect(other.headers.get('access-control-allow-origin')).toBeNull();

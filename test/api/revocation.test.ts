@@ -1,4 +1,4 @@
-import { EventEmitter } from 'node:events';
+import { EventEmitter, getEventListeners } from 'node:events';
 import type { PlayedTurn } from '../support/played-turn.js';
 import { cutAtExpiry, cutWhenRevoked } from '../../api/stream-reply.js';
 import { say, startApi, type ApiServer, type StartOptions } from './api-server.js';
@@ -125,9 +125,12 @@ describe('whether an identity was revoked', () => {
     const reply = readReply();
     const revoked = jest.fn(() => false);
     cutWhenRevoked(reply, { revoked });
+    const { signal } = new AbortController();
+    cutWhenRevoked(reply, { revoked: signal });
     reply.emit('close');
     await jest.advanceTimersByTimeAsync(60_000);
     expect(revoked).not.toHaveBeenCalled();
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 });
 

@@ -72,7 +72,7 @@ describe('prepared requests', () => {
     { id: 'u1', role: 'user', parts: [] },
     { id: 'u2', role: 'user', parts: [] },
   ];
-  const request = { id: 's/1', messages, trigger: 'submit-message', messageId: undefined };
+  const request = { id: 's/1', messages, trigger: 'submit-message', messageId: 'u2' };
 
   it("prepared requests extend the transport's request, and use the given address", () => {
     const options = {
@@ -106,14 +106,15 @@ describe('prepared requests', () => {
   const [first] = messages;
   it.each([
     ['the first message', messages.slice(0, 1), { message: first }],
+    ['the first messages', messages, { messages }],
     // The page may have stopped the reply behind a step's beginning.
     ['new messages', [...messages, ...said, ...messages], { messages: [...said, ...messages] }],
     ['an answer', [...messages, ...said], { message: said[0] }],
   ])('prepared requests send only what the server reads, on request: %s', (_, all, tail) => {
-    const { body } = prepareHelixChatRequest({ api: '/x', send: 'tail' })({
-      ...request,
-      messages: all,
-    });
-    expect(body).toEqual({ id: 's/1', ...tail, trigger: 'submit-message' });
+    const bodyOf = (options: { send?: 'tail' }) =>
+      prepareHelixChatRequest({ api: '/x', ...options })({ ...request, messages: all }).body;
+    const about = { id: 's/1', trigger: 'submit-message', messageId: 'u2' };
+    expect(bodyOf({ send: 'tail' })).toEqual({ ...about, ...tail });
+    expect(bodyOf({})).toEqual({ ...about, messages: all });
   });
 });

@@ -29,9 +29,11 @@ async function openWaiting() {
 
 describe('the response to a message that waits', () => {
   it('begins at once, and has the whole of its turn and nothing of the one before', async () => {
-    const { session, writer, first, rest } = await openWaiting();
+    const { session, store, writer, first, rest } = await openWaiting();
     expect(first).toBe(': waiting\n\n');
     const parts = rest();
+    await session.enqueue('u3');
+    await store.queue.remove({ sessionId: session.id, messageId: 'u3', now: 1 });
     await session.say(writer, 2, ' and more');
     await session.commit(writer);
     const begun = await session.beginNext();

@@ -60,3 +60,20 @@ it('events of unfinished calls are beyond the transcript, and of finished ones n
   const beyond = rest.filter((entry) => stored !== undefined && isBeyond(stored, entry));
   expect(beyond.map((entry) => [entry.writer, entry.message.type])).toEqual([['t:c1', 'custom']]);
 });
+
+it.each([
+  ['what a later step says', { sequence: 5, message: { type: 'text_delta', step: 2 } }, true],
+  ['what a step of the transcript says', { sequence: 9, message: { type: 'x', step: 1 } }, false],
+  ['what such a step says later', { sequence: 10, message: { type: 'x', step: 1 } }, true],
+  ['a pause before the transcript was read', { sequence: 9, message: { type: 'x' } }, false],
+  ['a pause after it was read', { sequence: 10, message: { type: 'x' } }, true],
+  [
+    'an event of an unfinished call',
+    { writer: 't:c1', message: { type: 'custom', step: 1 } },
+    true,
+  ],
+  ['its start', { writer: 't:c1', message: { type: 'tool_start', step: 1 } }, false],
+])('whether an entry is beyond the transcript: %s', (_, entry, is) => {
+  const stored = { step: 1, asOf: 9, unfinished: new Set(['t:c1']), message: {} as never };
+  expect(isBeyond(stored, { sequence: 5, writer: 'm', ...entry } as never)).toBe(is);
+});

@@ -45,10 +45,12 @@ describe('a kept page', () => {
     expect(await kept(speaker)).toEqual([]);
   });
 
-  it('that cannot be read is passed over', async () => {
+  it('that cannot be read, or begins before the end of another, is passed over', async () => {
     const speaker = await openWithPage();
     const { joined } = keys.session(speaker.session.id);
     await redis.xadd(joined, '501-0', 'from', '501', 'entries', '[[');
+    await redis.xadd(joined, '502-0', 'from', '500', 'entries', '[]');
+    await redis.xadd(keys.session(speaker.session.id).stream, '502-0', 'w', 'x');
     expect(await kept(speaker)).toHaveLength(1);
   });
 
