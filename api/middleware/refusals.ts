@@ -76,7 +76,8 @@ export function sendRefusal(
   shapes: readonly ProblemShape[] = [],
 ): void {
   const { statusCode } = refusal;
-  response.status(statusCode).set('cache-control', 'no-store');
+  // A handler may have named the type of what it could not read then.
+  response.status(statusCode).type('json').set('cache-control', 'no-store');
   if (statusCode === 401) response.set('www-authenticate', 'Bearer');
   const isForLater = statusCode === 503 || statusCode === 429;
   if (isForLater && !response.hasHeader('retry-after')) {
@@ -100,7 +101,6 @@ function isSmall({ headers }: Request): boolean {
  */
 function sendAndCut(request: Request, response: Response, text: string): void {
   response.set({
-    'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(text)),
     connection: 'close',
   });

@@ -102,6 +102,35 @@ describe('/metrics', () => {
     },
   );
 
+  it('the port of metrics has the answers of the public one to probes and to what goes wrong', async () => {
+    const logged: unknown[] = [];
+    const note = (fields: object): unknown => logged.push(fields);
+    const logger = { info: note, warn: note, error: note };
+    const away = new Error('away');
+    const metrics = { ...createApiMetrics(), read: () => Promise.reject(away) };
+    const readReadiness = () => Promise.resolve({ status: 'unavailable' as const, checks: {} });
+    const open = async (...options: Parameters<typeof createMetricsApp>) =>
+      (await listen(createServer(createMetricsApp(...options)))).url;
+    const [alone, ready] = [
+      await open(metrics, logger),
+      await open(metrics, logger, { readReadiness }),
+    ];
+    const server = await startApi({ metrics });
+    for (const [url, status] of [
+      [`${server.url}/metrics`, 500],
+      [`${alone}/healthz`, 200],
+      [`${alone}/readyz`, 404],
+      [`${ready}/readyz`, 503],
+      [`${ready}/metrics`, 500],
+    ] as const) {
+      const response = await fetch(url);
+      expect([url, response.status]).toEqual([url, status]);
+      expect(response.headers.get('x-powered-by')).toBeNull();
+      expect(response.headers.get('content-type')).toContain('application/json');
+    }
+    expect(logged).toMatchObject([{ err: away, path: '/metrics' }]);
+  });
+
   it('refusals of limits are counted', async () => {
     const server = await startApi({ limits: { requestsPerMinute: 1 } });
     for (let n = 0; n < 3; n += 1) await server.post('/api/chat/s1/stop', {});
