@@ -260,8 +260,8 @@ function toGuards(route: Route, limits: Limits): RequestHandler[] {
 function servePages(app: Express, webRoot: string): void {
   app.use(express.static(webRoot));
   app.get(['/console', '/console/*place'], (request, response, next) => {
-    response.sendFile('console.html', { root: webRoot, cacheControl: false }, (error) => {
-      if (error === undefined || response.headersSent) return;
+    response.sendFile('console.html', { root: webRoot, cacheControl: false }, () => {
+      if (response.headersSent) return;
       // A custom page may have no console; links of notices then lead to the conversation.
       const sessionId = sessionOfPlace(request.path);
       if (sessionId === undefined) next();

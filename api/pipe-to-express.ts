@@ -111,7 +111,6 @@ async function pipeFrames(frames: Frames, response: Response, options: PipeOptio
   response.once('close', leave);
   if (meter !== undefined) meter.open += 1;
   response.flushHeaders();
-  response.socket?.setNoDelay(true);
   const write = writeTo(response);
   // One piece is in flight at a time; the source joins frames that arrive meanwhile.
   const flight: Flight = { isOut: false, onTaken: undefined };
