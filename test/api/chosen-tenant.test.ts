@@ -49,6 +49,17 @@ it('a conversation knows who asks by its messages, also where two accounts are o
   expect(askers).toEqual([{ userId, tenantId, roles, personId: 'p1' }]);
 });
 
+it.each([
+  ['a%20b', 200],
+  ['%', 403],
+  ['', 403],
+  ['t'.repeat(257), 403],
+])('a tenant chosen as "%s" is answered with %d', async (chosen, status) => {
+  const server = await startApi({ authenticate: () => ({ ...olga, tenants: ['*'] }) });
+  const reply = await server.get('/api/operator/audit', { 'x-helix-tenant': chosen });
+  expect(reply.status).toBe(status);
+});
+
 describe('an operator of another tenant beside a user called <tenant>|<user>', () => {
   let api: ApiServer;
   let stores: MemoryStores;

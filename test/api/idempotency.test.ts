@@ -58,7 +58,12 @@ async function start(
   }) satisfies express.ErrorRequestHandler);
   const { port, close } = await listen(app, 0, '127.0.0.1');
   atEndOfFile(close);
-  return async ({ user = 'ann@acme', query = '', by = method as string, key = 'k1' } = {}) => {
+  return async ({
+    user = 'ann@acme',
+    query = '',
+    by = method,
+    key = 'k1',
+  }: { user?: string; query?: string; by?: string; key?: string } = {}) => {
     const headers = { 'idempotency-key': key, 'x-user': user };
     const url = `http://127.0.0.1:${String(port)}/act${query}`;
     const reply = await fetch(url, { method: by.toUpperCase(), headers });

@@ -49,7 +49,9 @@ describe('pipeToExpress', () => {
     const gate = new Promise<void>((resolve) => {
       release = resolve;
     });
-    const { port, settled } = await startPipe(async function* () {
+    let following: AbortSignal | undefined;
+    const { port, settled } = await startPipe(async function* (signal) {
+      following = signal;
       await gate;
       yield 'data: 1\n\n';
       yield 'data: 2\n\n';
@@ -61,6 +63,8 @@ describe('pipeToExpress', () => {
     release();
     expect(await response.text()).toBe('data: 1\n\ndata: 2\n\n');
     expect(await settled).toBeUndefined();
+    // Nothing that the frames have begun goes on.
+    expect(following?.aborted).toBe(true);
   });
 
   const pieces = ['data: ü🙂\n\n', '', 'data: ü🙂\n\n', 'data: 2\n\n'];

@@ -7,6 +7,7 @@ import { AgentTurn, type AgentTurnSpan } from '../../../ai-sdk/client/agent-turn
 import { receive } from '../../../ai-sdk/client/connections.js';
 import { toPatience } from '../../../ai-sdk/client/patience.js';
 import { HEADERS } from '../../../protocol/ids.js';
+import { until } from '../../support/until.js';
 
 const MESSAGE = { id: 'u1', role: 'user' as const, parts: [{ type: 'text', text: 'hello' }] };
 const options = {
@@ -93,6 +94,17 @@ describe('a resumable transport', () => {
       expect([asked(), changes]).toEqual([1, []]);
     },
   );
+
+  it('a page that stops while its transport waits is not left with a lost connection', async () => {
+    const stop = new AbortController();
+    const away = new TypeError('Failed to fetch');
+    const { transport, changes, asked } = openPatient({ retryDelayMs: () => 60_000 }, away);
+    const sent = transport.sendMessages({ ...options, abortSignal: stop.signal });
+    await until('it waits', () => changes.length === 1);
+    stop.abort();
+    await expect(sent).rejects.toThrow('aborted');
+    expect([asked(), changes]).toEqual([1, [false, true]]);
+  });
 
   it('a resumable transport does not send a request again that repeats a turn', async () => {
     const { transport, asked } = openTransport(new TypeError('Failed to fetch'));

@@ -147,9 +147,11 @@ describe('a page with a snapshot', () => {
     const hook = show(
       (checkpointId: string | undefined) =>
         useCheckpointSnapshot({ snapshotUrl, checkpointId, fetch }),
-      'cpv1-s1-s2-x' as string | undefined,
+      undefined as string | undefined,
     );
-    expect((await untilShown(hook)).isLoading).toBe(true);
+    await untilShown(hook);
+    hook.render('cpv1-s1-s2-x');
+    await until('it waits', () => hook.current.isLoading);
     hook.render(undefined);
     await until('it does not wait', () => !hook.current.isLoading);
   });

@@ -234,6 +234,21 @@ describe('viewers of an active turn', () => {
     expect(followed).toEqual({ ever: 1, now: 0 });
   });
 
+  it('a viewer that leaves while the log is read for it follows nothing', async () => {
+    const turn = await createTurn();
+    await turn.say('a ');
+    const gate = createGate();
+    turn.waits.read = gate.opened;
+    const frames = turn.frames();
+    await frames.next();
+    const pending = frames.next();
+    const left = frames.return?.();
+    gate.open();
+    await Promise.all([pending, left]);
+    await soon();
+    expect(turn.followed.now).toBe(0);
+  });
+
   it('a viewer that leaves while it waits gets the end, and the others what follows', async () => {
     const { followed, view, frames, say } = await createTurn();
     const other = view();

@@ -240,6 +240,16 @@ describe('the relay', () => {
     expect((await store.audit.page(undefined, { limit: 10 })).entries).toHaveLength(2);
   });
 
+  it('a trail of which nothing is due is trimmed no further', async () => {
+    let now = Date.now();
+    const { store } = createMemoryStores({ now: () => now, auditTtlSeconds: 600 });
+    for (const laterMs of [0, 601_000, 61_000]) {
+      now += laterMs;
+      await store.audit.record(toAct('read', { by: 'ann' }, {}, now), { sessionId: 's1' });
+    }
+    expect(await store.audit.verify(undefined)).toMatchObject({ ok: true, first: 2, entries: 2 });
+  });
+
   it('nothing of a person is in the trail but the pseudonym, and its key only once', async () => {
     const tenant = newSessionId();
     const person = `ann-${newSessionId()}@example.com`;

@@ -75,5 +75,7 @@ describe('an inbox', () => {
     inbox.offer(batch(large));
     expect(inbox.first()).toBeUndefined();
     expect(inbox.takeMiss()).toBe(true);
+    for (let n = 0; n < 16; n += 1) inbox.offer(batch(large));
+    expect(inbox.takeMiss()).toBe(false);
   });
 });
