@@ -1,5 +1,6 @@
 import { HelixError } from '../../protocol/errors.js';
 import type { AdmitInput } from '../../runs/extension.js';
+import { hashText } from '../../runs/record/acts.js';
 import { toAttributes, type RunLabels } from '../../runs/search-attributes.js';
 import { NOTHING } from '../../runs/workflow-look.js';
 import type { RunInput } from '../../protocol/run.js';
@@ -43,8 +44,14 @@ it('every start of a run names its tenant, and who begins one again is in the tr
   const end = async (status: 'interrupted' | 'completed') =>
     session.end((await record()).runId, status);
   await begin('u1');
-  await end('interrupted');
-  const resumed = await runs.resume({ sessionId, by: 'ann' });
+  const { runId } = await record();
+  const carl = { by: 'carl', roles: ['operator' as const], via: 'cli' as const };
+  const stop = { ...carl, mode: 'interrupt', reason: 'enough' } as const;
+  const older = { ...stop, runId: `${sessionId}:1-older` };
+  expect(await runs.stop(sessionId, older)).toMatchObject({ kind: 'nothing' });
+  await runs.stop(sessionId, { ...stop, runId });
+  const how = { ...carl, by: 'ann', reason: 'again' };
+  const resumed = await runs.resume({ sessionId, ...how });
   await end('interrupted');
   const retried = await runs.retry({ sessionId, by: 'bob' });
   await begin('u2', 'queue');
@@ -55,10 +62,14 @@ it('every start of a run names its tenant, and who begins one again is in the tr
   expect(started.map(({ tenant }) => tenant)).toEqual(Array(5).fill('acme'));
   await stores.store.audit.relay(sessionId);
   const { entries } = await stores.store.audit.page('acme', { limit: 10 });
-  const found = entries.map(({ entry, name }) => [entry.action, name, entry.target.runId]);
+  const found = entries.map(({ entry, name }) => {
+    const { action, target, via, reasonHash } = entry;
+    return [action, name, target.runId, via, reasonHash];
+  });
   expect(found.reverse()).toEqual([
-    ['resume', 'ann', 'run' in resumed && resumed.run.runId],
-    ['retry', 'bob', retried.runId],
+    ['stop', 'carl', runId, 'cli', hashText('enough')],
+    ['resume', 'ann', 'run' in resumed && resumed.run.runId, 'cli', hashText('again')],
+    ['retry', 'bob', retried.runId, 'api', undefined],
   ]);
 });
 
@@ -143,7 +154,7 @@ describe('an extension that admits what begins', () => {
     ];
     const runs = createIdleRuns(stores, { extensions });
     const of = { sessionId: session.id, agent: 'tester', owner: 'ann' };
-    const begin = (ids: string[], policy?: 'queue') =>
+    const begin = (ids: string[], policy?: 'queue' | 'reject') =>
       runs.execute({ ...of, messages: ids.map((id) => userMessage(id)), policy });
     const isReleased = async () => {
       await runs.idle();
@@ -169,7 +180,7 @@ describe('an extension that admits what begins', () => {
   it('is told what a run, a repetition and a copy add, unless a run is active', async () => {
     const { session, runs, asked, begin } = composeAdmitting();
     const { id: sessionId } = session;
-    await begin(['u1']);
+    await begin(['u1'], 'reject');
     await begin(['u2'], 'queue');
     await expect(runs.retry({ sessionId })).rejects.toMatchObject({
       code: 'agent_already_running',
