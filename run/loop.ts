@@ -61,8 +61,8 @@ type Cap = Pick<RunInput, 'maxSteps' | 'hasOutput'>;
 const CALLS_AT_ONCE = 10;
 /** Shortest timer: the clocks of store and host differ slightly. */
 const LEAST_MS = 10;
-/** Keys in `busy` for work that is not a call. */
-const [STEP, END] = [' step', ' end'];
+/** Key in `busy` for work that is not a call. */
+const STEP = ' step';
 
 /**
  * Returns the state from which a run begins: its first step, or a look at the record if it
@@ -111,7 +111,6 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   let isEndedElsewhere = false;
   let failure: { error: unknown } | undefined;
   let due = dueOf(first.next);
-  learn(first.next);
 
   function changed(): void {
     news += 1;
@@ -185,12 +184,11 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
    */
   function follow(open: OpenCalls, hinted: Next): void {
     if (hinted.do !== 'open') {
-      begun.delete(STEP);
       at = { ...at, next: hinted };
       return;
     }
     const { machine = [] } = hinted;
-    for (const key of [STEP, ...machine]) begun.delete(key);
+    for (const id of machine) begun.delete(id);
     const rest = (ids: readonly string[] = []): string[] =>
       ids.filter((id) => !machine.includes(id));
     const lists = { people: rest(open.people), asleep: rest(open.asleep) };
@@ -229,7 +227,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     const leg = busy.size === 0 ? host.leg?.({ ...at, next: described(next) }) : undefined;
     if (leg !== undefined) perform(STEP, undefined, leg);
     else if (next.do === 'model') perform(STEP, undefined, () => host.model(next));
-    else if (next.do === 'end') perform(END, undefined, () => host.end(next));
+    else if (next.do === 'end') perform(STEP, undefined, () => host.end(next));
     else beginCalls(next);
   }
 
@@ -284,15 +282,13 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
 
   function show(next: Next): void {
     const lists: Partial<OpenCalls> = next.do === 'open' ? next : {};
-    const resting = (ids: readonly string[] = []): CallRef[] =>
-      refsOf(ids.filter((id) => !busy.has(id)));
     host.show?.({
       next,
       working: busy.has(STEP)
         ? refsOf(lists.machine)
         : [...busy.values()].flatMap((call) => call ?? []),
-      people: resting(lists.people),
-      asleep: resting(lists.asleep),
+      people: refsOf(lists.people),
+      asleep: refsOf(lists.asleep),
     });
   }
 
@@ -350,16 +346,14 @@ function stepAfter({ step }: OpenCalls, hinted: Next): number {
 /** Reads the work to begin from a hint. Anyone who may signal the run can forge one, so everything else is ignored. */
 function parseHint(said: unknown): At | undefined {
   const { version, next } = (said ?? {}) as Partial<At>;
-  if (!Number.isSafeInteger(version) || version === undefined) return undefined;
+  if (typeof version !== 'number') return undefined;
   const given = (next ?? {}) as Omit<Partial<OpenCalls>, 'do'> & { do?: unknown };
-  const { step } = given;
-  if (!Number.isSafeInteger(step) || step === undefined) return undefined;
+  const { step = -1, machine } = given;
   const base = { version, sequence: 0 };
   // The step's claim tells whether the model must submit its result.
   if (given.do === 'model') return { ...base, next: { do: 'model', step } };
-  if (given.do !== 'open' || !Array.isArray(given.machine)) return undefined;
-  const machine = given.machine.filter((id): id is string => typeof id === 'string');
-  return machine.length === 0 ? undefined : { ...base, next: { do: 'open', step, machine } };
+  if (given.do !== 'open' || !Array.isArray(machine) || machine.length === 0) return undefined;
+  return { ...base, next: { do: 'open', step, machine } };
 }
 
 /** Returns true if a leg's activity can carry on from here: no open call needs people or the workflow. */

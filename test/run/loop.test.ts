@@ -3,6 +3,7 @@ import type { At, CallKind, CallRef, Hint, Next, OpenCalls } from '../../protoco
 import {
   beginningOf,
   createLoop,
+  isForLeg,
   withinCap,
   type Host,
   type Loop,
@@ -121,11 +122,12 @@ describe('the loop of a run', () => {
   });
 
   it('what is older than what it knows changes nothing, but that a run is over; the last to reply makes it look', async () => {
-    const { begun, reply, running } = createStage();
+    const { begun, reply, running, loop } = createStage();
     await reply('model 1', open(5, LISTS));
     await reply('s', open(7, { people: ['a'] }));
     await reply('d', open(6, LISTS));
     expect(begun).toEqual(['model 1', 'd', 's', 'look']);
+    expect(loop.known()).toEqual({ version: 7, sequence: 7 });
     // The reply is as old as the one before, so the loop does not look again.
     await reply('look', open(6, LISTS));
     expect(begun).toHaveLength(4);
@@ -179,9 +181,9 @@ describe('the loop of a run', () => {
     expect(view()?.people.map(({ toolCallId }) => toolCallId)).toEqual(['a', 'c']);
     await hint({ at: open(8, { machine: ['a'] }) });
     expect(begun.slice(2)).toEqual(['look', 'a']);
-    await reply('a', open(9, { people: ['c'] }));
+    await reply('a', open(8, { people: ['c'] }));
     await hint({ at: at(10, { do: 'model', step: 2 }) });
-    expect(begun.at(-1)).toBe('model 2');
+    expect(begun.slice(4)).toEqual(['model 2']);
   });
 
   it('a hint does not say whether the model has to hand in its result', async () => {
@@ -207,7 +209,8 @@ describe('the loop of a run', () => {
     const unknown = open(9, { machine: ['a', 'x'] });
     const none = open(9, { machine: [] });
     const given = [at(9, other), done(9), unknown, none].map((said) => ({ at: said }));
-    const hints = [undefined, null, {}, ...given];
+    const unnumbered = { at: { ...open(9, { machine: ['a'] }), version: '9' } } as unknown as Hint;
+    const hints = [undefined, null, {}, unnumbered, ...given];
     for (const each of hints) {
       const asked = begun.length;
       await hint(each);
@@ -269,6 +272,7 @@ describe('the loop of a run', () => {
       fc.property(fc.oneof(fc.anything(), fc.record({ at: Garbage })), (given) => {
         loop.look(given as Hint);
       }),
+      { numRuns: 2_000 },
     );
     await settled();
     expect(isOver).toBe(false);
@@ -291,6 +295,14 @@ describe('the loop of a run', () => {
     unbegun.loop.look();
     await unbegun.hint({ ended: true });
     expect(unbegun.begun).toEqual(['model 1', 'look']);
+  });
+
+  it('begins with a look if it has seen its record, and with a wait if it begins later', async () => {
+    expect(createStage({}, open(3, { dueInMs: 0 })).begun).toEqual(['look']);
+    const { begun, dueInMs, pass } = createStage({}, at(0, { do: 'open', step: 0, dueInMs: 500 }));
+    expect([begun, dueInMs()]).toEqual([[], 500]);
+    await pass(500);
+    expect(begun).toEqual(['look']);
   });
 
   it('waits as long as the record says, and then looks', async () => {
@@ -318,13 +330,15 @@ describe('the loop of a run', () => {
   it('approved calls do not wait for others that last, and nothing waits for sub-agents', async () => {
     const ids = Array.from({ length: 12 }, (_, n) => `t${String(n)}`);
     const calls = [...ids.map((id) => ref(id, 'server')), ...CALLS];
-    const { begun, reply, hint } = createStage();
+    const { begun, reply, hint, view } = createStage();
     await reply('model 1', open(5, { machine: ids, children: ['d'], people: ['a'], calls }));
     await hint({ at: open(6, { machine: ['a'] }) });
     expect(begun.slice(1)).toEqual(['d', ...ids.slice(0, 10), 'a']);
     // The calls that had no place yet stay known.
     await reply('t0', open(7, { isPartial: true }));
     expect(begun.slice(-1)).toEqual(['t10']);
+    await reply('a', open(8, { isPartial: true }));
+    expect(view()?.people).toEqual([]);
   });
 
   it('keeps the lists that a partial reply leaves out, and looks if nothing is at work', async () => {
@@ -359,6 +373,7 @@ describe('the loop of a run', () => {
     await hint();
     await reply('look', at(9, { do: 'done', step: 0, status: 'superseded' }));
     expect(isOver).toBe(false);
+    await hint({ at: at(99, { do: 'model', step: 2 }) });
     await hint({ ended: true });
     await settled();
     expect(isOver).toBe(true);
@@ -380,6 +395,13 @@ describe('the loop of a run', () => {
     expect(begun).toEqual(['model 1', 'd', 's', 't', 'u']);
   });
 
+  it('fails at once if nothing else is in progress', async () => {
+    const { running, fail } = createStage();
+    const failed = expect(running).rejects.toThrow('model 1');
+    await fail('model 1');
+    await failed;
+  });
+
   it('one that has failed still looks, begins nothing, and ends as it was ended meanwhile', async () => {
     const { reply, running, fail, hint, begun } = createStage();
     const calls = [...CALLS, ref('t', 'server')];
@@ -394,12 +416,83 @@ describe('the loop of a run', () => {
     expect((await running).next).toMatchObject({ do: 'done' });
   });
 
+  it('ends at its cap', async () => {
+    const { begun, reply, running } = createStage();
+    await reply('model 1', at(5, { do: 'model', step: 6 }));
+    expect(begun.slice(1)).toEqual(['end']);
+    await reply('end', done(6));
+    expect((await running).next).toMatchObject({ status: 'completed' });
+  });
+
+  it('pauses between two pieces of work only while none is in progress, and shows what is known then', async () => {
+    const paused: number[] = [];
+    const shown: Next[] = [];
+    const stage = createStage({
+      between: ({ version }) => {
+        paused.push(version);
+        // Meanwhile an operator denies the call.
+        if (version === 6) stage.loop.adopt(open(7, { people: ['c'] }));
+        return Promise.resolve();
+      },
+      show: ({ next }) => shown.push(next),
+    });
+    await stage.settled();
+    await stage.reply('model 1', open(5, LISTS));
+    await stage.reply('d', open(5, { ...LISTS, children: [] }));
+    await stage.reply('s', open(6, { people: ['a'] }));
+    expect(paused.slice(0, 3)).toEqual([0, 5, 6]);
+    expect(shown.map((next) => next.do === 'open' && next.people)).not.toContainEqual(['a']);
+  });
+
+  it('a leg begins where no work is in progress, with the facts about the open calls', async () => {
+    const asked: At[] = [];
+    const { begun, reply, hint, view } = createStage({
+      leg: (given) => {
+        asked.push(given);
+        const { next } = given;
+        return next.do === 'open' && next.machine ? () => leg('leg') : undefined;
+      },
+    });
+    const leg = (name: string): Promise<At> => {
+      begun.push(name);
+      return new Promise(() => undefined);
+    };
+    const [s] = CALLS;
+    await reply('model 1', open(5, { children: ['d'], people: ['a'], calls: CALLS }));
+    const { length } = asked;
+    await hint();
+    await reply('look', open(5, { children: ['d'], people: ['a'] }));
+    expect(asked).toHaveLength(length);
+    await reply('d', open(6, { machine: ['s'] }));
+    expect(asked.at(-1)?.next).toMatchObject({ machine: ['s'], calls: [s] });
+    expect(begun.slice(1)).toEqual(['d', 'look', 'leg']);
+    expect(view()?.working).toEqual([s]);
+  });
+
   it('hands over what its host does not take, with what is known of the calls', async () => {
     const takes = ({ do: what }: Next): boolean => what === 'model';
     const { reply, running } = createStage({ takes });
     await reply('model 1', open(5, { people: ['a'], calls: CALLS }));
     expect((await running).next).toMatchObject({ people: ['a'], calls: [{ toolCallId: 'a' }] });
   });
+});
+
+it.each<[boolean, Next]>([
+  [true, { do: 'model', step: 1 }],
+  [true, { do: 'end', step: 1 }],
+  [false, { do: 'done', step: 1, status: 'completed' }],
+  [true, { do: 'open', step: 1, machine: ['s'], calls: CALLS.slice(0, 1) }],
+  [false, { do: 'open', step: 1 }],
+  [false, { do: 'open', step: 1, machine: ['s'], children: ['d'] }],
+  [false, { do: 'open', step: 1, machine: ['s'], people: ['a'] }],
+  [false, { do: 'open', step: 1, machine: ['s'], asleep: ['t'] }],
+  [false, { do: 'open', step: 1, machine: ['s'], calls: CALLS.slice(1, 2) }],
+  [
+    false,
+    { do: 'open', step: 1, machine: ['s'], calls: [{ ...ref('s', 'server'), activity: {} }] },
+  ],
+])('a leg can carry on (%s) from %j', (can, next) => {
+  expect(isForLeg(next)).toBe(can);
 });
 
 describe('the step cap', () => {
