@@ -90,7 +90,7 @@ async function follow(
     ended.abort();
   });
   running.catch(() => undefined);
-  await untilRuns(main, AbortSignal.any([over, ended.signal]));
+  await untilRuns(main, over);
   while (!ended.signal.aborted && main.getState() === 'RUNNING') {
     await setTimeout(LOOK_MS, undefined, { ref: false });
   }

@@ -10,6 +10,7 @@ function open(first: 'INITIALIZED' | 'RUNNING') {
   const worker = {
     getState: () => state,
     shutdown: () => {
+      if (state !== 'RUNNING') throw new Error('Not running');
       state = 'DRAINING';
     },
     run: async () => {
@@ -31,6 +32,14 @@ it.each(['uncaughtException', 'unhandledRejection'])(
     await expect(running).rejects.toThrow('in a timer');
   },
 );
+
+it('a worker that hands over its work already goes on with that', async () => {
+  const { proc, worker, running } = open('RUNNING');
+  worker.shutdown();
+  proc.emit('uncaughtException', new Error('late'));
+  proc.emit('drained');
+  await expect(running).rejects.toThrow('late');
+});
 
 it('before a worker runs, Node ends its process', () => {
   const { proc } = open('INITIALIZED');

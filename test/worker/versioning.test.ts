@@ -16,7 +16,12 @@ let woken: string[];
 let leased: number[];
 let ended: AbortController;
 
-const withDeadline = (_at: number, work: () => unknown): unknown => work();
+/** Number of calls that have a deadline. */
+let limited: number;
+const withDeadline = (_at: number, work: () => unknown): unknown => {
+  limited += 1;
+  return work();
+};
 const describeWorkerDeployment = () =>
   Promise.resolve({
     workerDeploymentInfo: {
@@ -33,7 +38,10 @@ const client = {
   options: { namespace: 'default' },
   workflow: {
     async *list({ query }: { query: string }) {
-      expect(query).toContain("TemporalWorkerDeploymentVersion = 'agents:v1'");
+      expect(query).toBe(
+        "WorkflowType = 'agentRun' AND ExecutionStatus = 'Running' AND " +
+          "TemporalWorkerDeploymentVersion = 'agents:v1'",
+      );
       for (const workflowId of await Promise.resolve(listed)) yield { workflowId };
     },
   },
@@ -42,15 +50,8 @@ const client = {
 /** Sweeps once, and lets the pauses between its wakes pass. */
 let sweep: () => Promise<void>;
 
-beforeEach(() => {
-  jest.useFakeTimers();
-  current = 'v2';
-  listed = ['run:a:1-x', 'run:b:1-x'];
-  waiting = () => true;
-  isFree = true;
-  woken = [];
-  leased = [];
-  ended = new AbortController();
+/** Starts the process whose sweeps the test makes. */
+function start(lookAgainMs = LOOK_MS): void {
   const version = { deploymentName: 'agents', buildId: 'v1' };
   const move = createMoveWaiting(connection, client, version, {
     wake: (runId) => {
@@ -63,20 +64,34 @@ beforeEach(() => {
     },
     isWaiting: (runId) => Promise.resolve(waiting(runId)),
     signal: ended.signal,
+    times: { ...TIMES, lookAgainMs },
   });
   sweep = async () => {
     woken = [];
     const swept = move();
-    await jest.advanceTimersByTimeAsync(2 * LOOK_MS);
+    await jest.advanceTimersByTimeAsync(2 * lookAgainMs);
     await swept;
   };
+}
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  current = 'v2';
+  listed = ['run:a:1-x', 'run:b:1-x'];
+  waiting = () => true;
+  isFree = true;
+  woken = [];
+  leased = [];
+  limited = 0;
+  ended = new AbortController();
+  start();
 });
 afterEach(() => {
   jest.useRealTimers();
 });
 
 it('wakes the waiting runs of its build once another one is current', async () => {
-  waiting = (runId) => runId === 'b:1-x';
+  waiting = (runId) => runId !== 'a:1-x';
   listed.push('of-another-application');
   await sweep();
   expect(woken).toEqual(['b:1-x']);
@@ -112,6 +127,15 @@ it('wakes a run that did not move again, ever more rarely', async () => {
   expect(counts).toEqual(expected);
 });
 
+it('wakes a run that did not move at least every hour', async () => {
+  listed = ['run:a:1-x'];
+  start(30 * 60_000);
+  for (let n = 0; n < 6; n += 1) {
+    await sweep();
+    expect(woken).toHaveLength(1);
+  }
+});
+
 it('stops when the worker ends', async () => {
   ended.abort();
   await sweep();
@@ -121,27 +145,33 @@ it('stops when the worker ends', async () => {
 it.each([
   ['another one forestalls', 9],
   ['Temporal has no time for', 8],
-])('a version that %s looks again, and leaves another one current', async (_why, code) => {
-  current = undefined;
-  const asked: object[] = [];
-  const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: true };
-  const racing = {
-    withDeadline,
-    workflowService: {
-      describeWorkerDeployment,
-      setWorkerDeploymentCurrentVersion: (request: object) => {
-        asked.push(request);
-        current = 'v2';
-        return Promise.reject(Object.assign(new Error('refused'), { code }));
+  ['Temporal does not know yet', 5],
+])(
+  'a version that %s looks again after a pause, and leaves another one current',
+  async (_why, code) => {
+    current = undefined;
+    const asked: object[] = [];
+    const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: true };
+    const racing = {
+      withDeadline,
+      workflowService: {
+        describeWorkerDeployment,
+        setWorkerDeploymentCurrentVersion: (request: object) => {
+          asked.push(request);
+          current = 'v2';
+          return Promise.reject(Object.assign(new Error('refused'), { code }));
+        },
       },
-    },
-  } as unknown as DeploymentConnection;
-  const found = makeCurrent(racing, 'default', version, ended.signal);
-  await jest.advanceTimersByTimeAsync(1_000);
-  expect(await found).toBe('v2');
-  const named = { deploymentName: 'agents', buildId: 'v1', version: 'agents.v1' };
-  expect(asked).toMatchObject([{ ...named, conflictToken: 'seen' }]);
-});
+    } as unknown as DeploymentConnection;
+    const found = makeCurrent(racing, 'default', version, ended.signal);
+    await jest.advanceTimersByTimeAsync(200);
+    expect([asked.length, limited]).toEqual([1, 1]);
+    await jest.advanceTimersByTimeAsync(800);
+    expect(await found).toBe('v2');
+    const named = { deploymentName: 'agents', buildId: 'v1', version: 'agents.v1' };
+    expect(asked).toMatchObject([{ ...named, conflictToken: 'seen' }]);
+  },
+);
 
 it.each([
   ['v2', 'v1', 1],
@@ -153,6 +183,18 @@ it.each([
   const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: { from } };
   expect(await makeCurrent(asked, 'default', version, ended.signal)).toBe(found);
   expect(set).toHaveBeenCalledTimes(sets);
+});
+
+it('a version that Temporal never learns of is left when the worker ends', async () => {
+  const describe = () =>
+    Promise.reject(Object.assign(new Error('unknown'), { code: ended.signal.aborted ? 7 : 5 }));
+  const service = { describeWorkerDeployment: describe };
+  const asked = { withDeadline, workflowService: service } as unknown as DeploymentConnection;
+  const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: true };
+  const found = makeCurrent(asked, 'default', version, ended.signal);
+  await jest.advanceTimersByTimeAsync(1_000);
+  ended.abort();
+  expect(await found).toBeUndefined();
 });
 
 it('a version that may not be made current says so at once', async () => {

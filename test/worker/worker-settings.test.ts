@@ -51,11 +51,25 @@ it('a worker process takes its settings from the environment', () => {
 });
 
 it('slots for models and kept runs are those that the owner sets, and eager calls take a share of them', () => {
-  expect(toSlots(7)).toMatchObject({ maxConcurrentActivityTaskExecutions: 7 });
-  expect(toSettings(0)).toMatchObject({ maxCachedWorkflows: 0 });
+  expect(toSlots(7)).toEqual({
+    maxConcurrentActivityTaskExecutions: 7,
+    maxConcurrentWorkflowTaskExecutions: 40,
+    maxConcurrentActivityTaskPolls: 5,
+    maxConcurrentWorkflowTaskPolls: 10,
+    nonStickyToStickyPollRatio: 0.5,
+  });
+  expect(toSettings(0)).toEqual({
+    maxCachedWorkflows: 0,
+    stickyQueueScheduleToStartTimeout: '1s',
+    maxHeartbeatThrottleInterval: '2s',
+    defaultHeartbeatThrottleInterval: '2s',
+    shutdownGraceTime: '30s',
+    shutdownForceTime: '35s',
+  });
   expect(toEagerSlots({}, { modelSlots: 7 })).toBe(7);
   const own = { maxConcurrentActivityTaskExecutions: 9 };
   expect(toEagerSlots(own, { modelSlots: 7 })).toBeUndefined();
+  expect(toEagerSlots({ tuner: {} as never }, { modelSlots: 7 })).toBeUndefined();
   expect(toEagerSlots({}, { modelSlots: 7, versioning: {} })).toBeUndefined();
   const off = { maxEagerActivityReservationsPerWorkflowTask: 0 };
   expect(toEagerSlots(off, { modelSlots: 7 })).toBeUndefined();
@@ -71,8 +85,12 @@ it('the worker of tools has a queue, activities and slots of its own, and no wor
     namespace: 'n',
     workflowBundle: { codePath: 'bundle.js' },
     activities: { modelStep: toolCall },
+    plugins: [{ name: 'agents' }],
+    tuner: {} as never,
+    nexusServices: [],
     maxConcurrentActivityTaskExecutions: 7,
     maxConcurrentWorkflowTaskExecutions: 40,
+    maxConcurrentWorkflowTaskPolls: 10,
     shutdownGraceTime: '30s',
   };
   await createToolWorker(options, toolCall, 4);
@@ -107,9 +125,11 @@ describe('two workers beside each other', () => {
       state = 'RUNNING';
       return ended;
     };
-    return { run, end, shutdown: () => end(), getState: () => state } as Worker & {
-      end: typeof end;
+    const shutdown = (): void => {
+      if (state !== 'RUNNING') throw new Error('Not running');
+      end();
     };
+    return { run, end, shutdown, getState: () => state } as Worker & { end: typeof end };
   }
   const fault = new Error('the second one failed');
 
@@ -145,6 +165,17 @@ describe('two workers beside each other', () => {
       ),
     ).rejects.toBe(fault);
     expect(alone.getState()).toBe('STOPPED');
+  });
+
+  it('end together when the first one fails before it runs', async () => {
+    const [main, beside] = [fakeWorker(), fakeWorker()];
+    const running = runBeside(
+      main,
+      () => Promise.resolve(beside),
+      () => Promise.reject(fault),
+    );
+    await expect(running).rejects.toBe(fault);
+    expect(beside.getState()).toBe('STOPPED');
   });
 });
 
