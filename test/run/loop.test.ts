@@ -474,6 +474,10 @@ describe('the loop of a run', () => {
     const { reply, running } = createStage({ takes });
     await reply('model 1', open(5, { people: ['a'], calls: CALLS }));
     expect((await running).next).toMatchObject({ people: ['a'], calls: [{ toolCallId: 'a' }] });
+    const idle = createStage({ takes: () => true, mayBegin: () => false });
+    await idle.reply('model 1', open(5, { machine: ['s'], calls: CALLS }));
+    const over = await Promise.race([idle.running, idle.settled()]);
+    expect(over).toMatchObject({ next: { machine: ['s'], calls: [{ toolCallId: 's' }] } });
   });
 });
 
