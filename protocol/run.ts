@@ -130,6 +130,8 @@ export interface RunProgress {
   version?: number;
   /** Usage so far; absent when another run continues the turn. */
   spent?: Spent;
+  /** True if the parent waits for a report of the run's end. */
+  reportsEnd?: boolean;
 }
 
 /** A run's next action, according to its record. Calls are named by id. */

@@ -14,7 +14,7 @@ import { listenToOperators } from './operators.js';
 import { asAtWork, createOperatorsView } from './operators-view.js';
 import { bookkeeping, legs, model } from './proxies.js';
 import { runRef, type Beside, type Run } from './run.js';
-import { askToLook, runSubAgent, tellParent } from './sub-agent.js';
+import { runSubAgent, tellParent, wakeChildren } from './sub-agent.js';
 
 /**
  * Carries out one run of an agent: model steps and their tool calls, until the run ends. Redis holds
@@ -65,7 +65,7 @@ function createRun(input: RunInput, beside: readonly Beside[]): Run {
     beside,
     recording: 0,
     looks: 0,
-    reportsEnd: false,
+    reportsEnd: input.from?.reportsEnd === true,
     traceparent: input.traceparent,
   };
   run.loop = createLoop(hostOf(run as Run), input, beginningOf(input, Date.now()));
@@ -89,9 +89,7 @@ function hostOf(run: Run): Host {
       view.show(shown);
       for (const each of beside) each.show(shown);
     },
-    over: (children) => {
-      for (const { child } of children) if (child !== undefined) void askToLook(child);
-    },
+    over: (children) => void wakeChildren(run, children),
     ...(input.activities === 'leg' && {
       leg: (at) => (isForLeg(at.next) && at.next.do !== 'end' ? () => leg(at) : undefined),
     }),
@@ -160,7 +158,7 @@ function eagerOf({ next }: At, places = 0): string[] {
   return [...machine, ...people].filter(isOwn).slice(0, places);
 }
 
-/** Waits until operators' requests are finished and stops are recorded; then the execution may end. */
+/** Waits until operators' requests are finished, stops are recorded and sub-agents woken; then the execution may end. */
 const untilSaid = (run: Run): Promise<void> =>
   condition(() => run.recording === 0 && allHandlersFinished());
 
@@ -183,6 +181,7 @@ async function goOnAsNew(run: Run, at: At): Promise<void> {
     ...run.input,
     // A run that has not started keeps its start time.
     startAt: step === 0 ? run.input.startAt : undefined,
-    from: { step, known, version, ...(spent && { spent }) },
+    traceparent: run.traceparent,
+    from: { step, known, version, ...(spent && { spent }), reportsEnd: run.reportsEnd },
   });
 }

@@ -15,7 +15,7 @@ export interface Run {
   readonly view: OperatorsView;
   readonly beside: readonly Beside[];
   loop: Loop;
-  /** Number of stops being recorded outside an update handler, for a cancel or a signal. */
+  /** Number of stops that are being recorded, and of ends of which sub-agents are being told. */
   recording: number;
   /** Number of requests to read the record again. */
   looks: number;

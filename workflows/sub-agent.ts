@@ -1,6 +1,6 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
-  ChildWorkflowCancellationType,
+  CancellationScope,
   condition,
   getExternalWorkflowHandle,
   ParentClosePolicy,
@@ -55,9 +55,15 @@ export async function runSubAgent(run: Run, step: number, call: CallRef): Promis
   }
 }
 
-/** Wakes a sub-agent that waits for people: its record has ended together with its parent. */
-export function askToLook({ runId }: ChildRef): Promise<void> {
-  return say(runId, SIGNALS.look);
+/**
+ * Wakes sub-agents that wait for people: their records have ended together with their parent. The parent's
+ * execution ends after that, since Temporal sends no signals of an ended one.
+ */
+export async function wakeChildren(run: Run, calls: readonly CallRef[]): Promise<void> {
+  run.recording += 1;
+  const children = calls.flatMap(({ child }) => child ?? []);
+  await Promise.all(children.map(({ runId }) => say(runId, SIGNALS.look)));
+  run.recording -= 1;
 }
 
 /** Reports the end of this run to its parent, if the parent asked for it. */
@@ -65,11 +71,10 @@ export async function tellParent({ parent }: RunInput): Promise<void> {
   if (parent !== undefined) await say(parent.runId, SIGNALS.look);
 }
 
-/** Ignores failures: a closed workflow takes no signals, and the record has its outcome. */
+/** Sends even after a cancel. Ignores failures: a closed workflow takes no signals, and the record has its outcome. */
 function say(runId: string, signal: string): Promise<void> {
-  return getExternalWorkflowHandle(workflowIdOf(runId))
-    .signal(signal)
-    .catch(() => undefined);
+  const run = getExternalWorkflowHandle(workflowIdOf(runId));
+  return CancellationScope.nonCancellable(() => run.signal(signal)).catch(() => undefined);
 }
 
 /**
@@ -88,7 +93,6 @@ async function carryOutChild(
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       workflowTaskTimeout: workflowInfo().taskTimeoutMs,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      cancellationType: ChildWorkflowCancellationType.ABANDON,
       staticSummary: `${child.agent}: sub-agent of ${input.agent}`,
       staticDetails: `Session \`${child.sessionId}\`\n\nRun \`${child.runId}\``,
       ...(input.searchAttributes && {

@@ -210,29 +210,52 @@ it.concurrent(
   },
 );
 
+/** Resets the run to before its sub-agent's start, and waits until it has found it at work. */
+async function resetAboveChild(run: RunRecord, child: RunRecord): Promise<void> {
+  await reset(run, false, (await tasksOf(run))[0]);
+  await until('the parent has found it at work', async () => {
+    const { events } = await runs.client.workflow
+      .getHandle(workflowIdOf(child.runId))
+      .fetchHistory();
+    return events?.some(
+      ({ workflowExecutionSignaledEventAttributes: signal }) => signal?.signalName === 'reportEnd',
+    );
+  });
+}
+
 it.concurrent(
-  'a run that is reset while its sub-agent asks learns of its end, and both workflows end',
+  'a run that is reset while its sub-agent asks learns of its end, and all workflows end',
   async () => {
     const { id, first, second, run, child } = await beginDelegated();
-    await reset(run, false, (await tasksOf(run))[0]);
-    await until('the parent has found it at work', async () => {
-      const { events } = await runs.client.workflow
-        .getHandle(workflowIdOf(child.runId))
-        .fetchHistory();
-      return events?.some(
-        ({ workflowExecutionSignaledEventAttributes: signal }) =>
-          signal?.signalName === 'reportEnd',
-      );
+    await resetAboveChild(run, child);
+    const helper = runs.client.workflow.getHandle(workflowIdOf(child.runId));
+    const execution = (await helper.describe()).runId;
+    await until('the sub-agent continues as new', async () => {
+      await Promise.all(Array.from({ length: 20 }, () => helper.signal('look')));
+      return (await helper.describe()).runId !== execution;
     });
     for (const asked of [first, second]) {
       await untilAsked(run, asked);
       await runs.decide(child, asked, true);
     }
-    // No sweep and no look helps: the sub-agent itself reports its end.
+    // No sweep and no look helps: the sub-agent itself reports its end, in whichever execution.
     for (const each of [child, run]) {
       expect(await runs.result(each)).toMatchObject({ status: 'completed' });
     }
     expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
+  },
+);
+
+it.concurrent.each(['cancelled', 'stopped'])(
+  'a run that was reset and is %s while its sub-agent asks wakes it, and both workflows end',
+  async (how) => {
+    const { id, run, child } = await beginDelegated();
+    await resetAboveChild(run, child);
+    if (how === 'stopped') await runs.executor.stop(id, { mode: 'interrupt' });
+    else await runs.client.workflow.getHandle(workflowIdOf(run.runId)).cancel();
+    for (const each of [run, child]) {
+      expect(await runs.result(each)).toMatchObject({ status: 'interrupted' });
+    }
   },
 );
 

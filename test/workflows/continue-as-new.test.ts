@@ -1,4 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
+import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import {
   createSubAgentTool,
@@ -66,6 +67,12 @@ function createAskingAgent(): AgentDefinition {
     n === 0 ? parts.asks(parts.call('a', 'ask', {})) : speaksWhenTold('asking')(),
   );
   return defineAgent({ ...base, name: 'asking', tools: [ask], llmConfig: { model } });
+}
+
+async function inputOf(execution: Pick<WorkflowHandle, 'fetchHistory'>): Promise<object> {
+  const { events } = await execution.fetchHistory();
+  const { input } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
+  return defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {});
 }
 
 async function isLong(execution: Pick<WorkflowHandle, 'fetchHistory'>): Promise<boolean> {
@@ -156,14 +163,19 @@ describe('a run too long for one history', () => {
     const workflow = runs.client.workflow.getHandle(workflowIdOf(run.runId));
     const first = (await workflow.describe()).runId;
     const answer = await until('the sub-agent thinks', () => thinking.get('helper'));
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     await until('the history is long', async () => {
-      await Promise.all(Array.from({ length: 20 }, () => workflow.signal(SIGNALS.look)));
+      const woken = Array.from({ length: 20 }, () =>
+        workflow.signal(SIGNALS.look, { traceparent }),
+      );
+      await Promise.all(woken);
       return isLong(workflow);
     });
     answer();
     const finish = await until('the next step thinks', () => thinking.get('asking'));
     const { runId, typedSearchAttributes } = await workflow.describe();
     expect(runId).not.toBe(first);
+    expect(await inputOf(workflow)).toMatchObject({ traceparent });
     expect(typedSearchAttributes.getAll()).toContainEqual(
       expect.objectContaining({
         key: expect.objectContaining({ name: 'AgentStatus' }),
@@ -190,37 +202,51 @@ describe('a run too long for one history', () => {
   });
 
   it.concurrent(
-    "an operator's request that is being carried out at the change gets its answer",
+    "an operator's request that is being carried out at the change, or at the end, gets its answer",
     async () => {
       const id = runs.newSessionId();
       const run = await runs.begin(id, 'long', 'go');
       const workflow = runs.client.workflow.getHandle(workflowIdOf(run.runId));
-      const first = runs.client.workflow.getHandle(
-        workflowIdOf(run.runId),
-        (await workflow.describe()).runId,
+      const { runId: first } = await workflow.describe();
+      const toTheChange = await askHeld(workflow);
+      expect(toTheChange).toBe('not_pending');
+      await until(
+        'it has continued as new',
+        async () => (await workflow.describe()).runId !== first,
       );
-      let release = (): void => undefined;
-      const released = new Promise<void>((resolve) => (release = resolve));
-      const reached = new Promise<void>((resolve) => {
-        held = () => {
-          resolve();
-          return released;
-        };
-      });
-      const answered = workflow
-        .executeUpdate('deny', { args: [{ toolCallId: HELD }] })
-        .catch((error: unknown) => (error as { cause?: { type?: string } }).cause?.type ?? error);
-      await reached;
-      await until('the execution has nothing left to do but this', async () => {
-        const { raw, status } = await first.describe();
-        if (status.name !== 'RUNNING') return true;
-        if (raw.pendingActivities?.length !== 1 || raw.pendingWorkflowTask != null) return false;
-        return isLong(first);
-      });
-      release();
-      expect(await answered).toBe('not_pending');
-      await runs.executor.stop(id, { mode: 'abort' });
-      await runs.result(run);
+      const toTheEnd = await askHeld(workflow, () => runs.executor.stop(id, { mode: 'abort' }));
+      expect(toTheEnd).toBe('not_pending');
+      expect(await runs.result(run)).toMatchObject({ status: 'aborted' });
     },
   );
+
+  /** Sends a request that is carried out until the execution has nothing else left to do, by its length or a stop. */
+  async function askHeld(
+    workflow: WorkflowHandle,
+    stop?: () => Promise<unknown>,
+  ): Promise<unknown> {
+    const { workflowId } = workflow;
+    const execution = runs.client.workflow.getHandle(workflowId, (await workflow.describe()).runId);
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const reached = new Promise<void>((resolve) => {
+      held = () => {
+        resolve();
+        return released;
+      };
+    });
+    const answered = workflow
+      .executeUpdate('deny', { args: [{ toolCallId: HELD }] })
+      .catch((error: unknown) => (error as { cause?: { type?: string } }).cause?.type ?? error);
+    await reached;
+    await stop?.();
+    await until('the execution has nothing left to do but this', async () => {
+      const { raw, status } = await execution.describe();
+      if (status.name !== 'RUNNING') return true;
+      if (raw.pendingActivities?.length !== 1 || raw.pendingWorkflowTask != null) return false;
+      return stop !== undefined || isLong(execution);
+    });
+    release();
+    return answered;
+  }
 });
