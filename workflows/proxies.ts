@@ -12,11 +12,10 @@ const SETTLING_MS = 5 * 60_000;
 /**
  * Options that all activities of a run share. Retries are unlimited: Redis decides which work may be
  * repeated, provider failures have a budget of their own, and any other failure is a temporary outage.
- * Activities are abandoned on cancel because a stop reaches them through Redis.
+ * Runs schedule them where no cancel reaches, because a stop reaches them through Redis.
  */
 const shared = {
   heartbeatTimeout: '5s',
-  cancellationType: ActivityCancellationType.ABANDON,
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
 } as const;
 
@@ -52,7 +51,6 @@ type Bookkeeping = Pick<RunActivities, 'endRun' | 'stopRun'> &
 
 /** Local activities run in the workflow's own process and never queue behind model calls. */
 export const bookkeeping = proxyLocalActivities<Bookkeeping>({
-  cancellationType: ActivityCancellationType.ABANDON,
   retry: shared.retry,
   startToCloseTimeout: '5s',
   // Longer back-offs use a timer outside the workflow task, since a worker has few slots for local activities.

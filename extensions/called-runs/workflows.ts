@@ -3,7 +3,6 @@ import {
   ActivityCancellationType,
   CancellationScope,
   CancelledFailure,
-  ChildWorkflowCancellationType,
   ChildWorkflowFailure,
   isCancellation,
   ParentClosePolicy,
@@ -101,8 +100,7 @@ export async function startAgent<Output = unknown>(
   message: string,
   options: RunAgentOptions = {},
 ): Promise<CalledAgentRun<Output>> {
-  const { taskQueue = workflowInfo().taskQueue, parentClosePolicy, ...rest } = options;
-  const { withoutReply, ...wanted } = rest;
+  const { taskQueue = workflowInfo().taskQueue, parentClosePolicy, ...wanted } = options;
   const activities = activitiesOn(taskQueue);
   const request: CalledRunRequest = {
     ...wanted,
@@ -114,6 +112,7 @@ export async function startAgent<Output = unknown>(
   };
   const run = await begin(activities, request);
   const { sessionId, runId } = run;
+  // On cancel an activity records a stop, so Temporal must not cancel the child.
   const child = await CancellationScope.nonCancellable(() =>
     startRun(run, { taskQueue, parentClosePolicy }),
   );
@@ -128,7 +127,7 @@ export async function startAgent<Output = unknown>(
     result: () =>
       orStopped(
         () =>
-          untilOver(activities, { ...run, withoutReply }, child) as Promise<
+          untilOver(activities, { ...run, withoutReply: wanted.withoutReply }, child) as Promise<
             CalledRunResult<Output>
           >,
         () => stop({ reason: 'the workflow that called it was cancelled' }),
@@ -154,8 +153,7 @@ async function begin(activities: Activities, request: CalledRunRequest): Promise
     return await activities.beginAgentRun.executeWithOptions({ summary: request.agent }, [request]);
   } catch (error) {
     // Temporal retries no activity after a cancel, and the failed attempt may have begun the run.
-    const isCancelled = CancellationScope.current().consideredCancelled;
-    if (!isCancelled && !isCancellation(error)) throw error;
+    if (!CancellationScope.current().consideredCancelled) throw error;
     const { sessionId, userId, tenantId, messageId } = request;
     const ref = { sessionId, messageId, ...(userId && { userId }), ...(tenantId && { tenantId }) };
     await CancellationScope.nonCancellable(() =>
@@ -186,8 +184,6 @@ async function startRun(
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       workflowTaskTimeout: TIMES.workflowTaskMs,
       parentClosePolicy: ParentClosePolicy[parentClosePolicy],
-      // On cancel an activity records a stop, so Temporal must not cancel the child.
-      cancellationType: ChildWorkflowCancellationType.ABANDON,
       staticSummary: `${input.agent}: turn ${String(input.turn)} of ${sessionId}`,
       staticDetails: details,
       priority: { fairnessKey: fairnessKeyOf(tenant) },

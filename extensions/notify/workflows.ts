@@ -2,7 +2,6 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ActivityFailure,
   ApplicationFailure,
-  ChildWorkflowCancellationType,
   condition,
   defineSignal,
   getExternalWorkflowHandle,
@@ -194,7 +193,6 @@ export function createNotices(
   }
 
   function show({ next, people }: View): void {
-    if (kinds.length === 0) return;
     const { step } = next;
     if (current !== undefined && (people.length === 0 || current.step !== step)) {
       const { machine = [] } = next.do === 'open' ? next : {};
@@ -247,7 +245,6 @@ async function startNotices(
       args: [ref],
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      cancellationType: ChildWorkflowCancellationType.ABANDON,
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

@@ -7,6 +7,8 @@ import { calledRuns } from '../../../extensions/called-runs/index.js';
 import { limits, toQuotas } from '../../../extensions/limits/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { workflowIdOf } from '../../../protocol/ids.js';
+import { TIMES } from '../../../protocol/limits.js';
+import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { createAgentPlugin } from '../../../worker/index.js';
 import type { BeginInput } from '../../../store/contract/runs.js';
 import { changing } from '../../support/session-driver.js';
@@ -73,7 +75,7 @@ beforeAll(async () => {
     plugins: [
       createAgentPlugin({
         agents,
-        stores: losingReplies(stores),
+        stores: holding(stores),
         extensions: [calledRuns(), limits({ quotas: toQuotas({ sessions: 2 }) })],
       }),
     ],
@@ -107,34 +109,36 @@ async function refusal(...args: unknown[]): Promise<unknown> {
   return error;
 }
 
-/** Controls by message id: `begun` reports a recorded `begin`, `lost` loses its reply. */
-const replies = new Map<string, { begun: () => void; lost: Promise<void> }>();
+/** Fate of a held `begin`: not recorded until it is released, recorded before, or recorded with a reply that is lost. */
+type Fate = 'late' | 'recorded' | 'lost';
+const held = new Map<string, { fate: Fate; reached: () => void; released: Promise<void> }>();
 
-function holdReply(messageId: string): { begun: Promise<void>; fail: () => void } {
-  let fail = (): void => undefined;
-  const lost = new Promise<void>((resolve) => {
-    fail = resolve;
+/** Holds the `begin` of a message. */
+function hold(messageId: string, fate: Fate): { reached: Promise<void>; release: () => void } {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
-  const begun = new Promise<void>((resolve) => {
-    replies.set(messageId, { begun: resolve, lost });
+  const reached = new Promise<void>((resolve) => {
+    held.set(messageId, { fate, reached: resolve, released });
   });
-  return { begun, fail };
+  return { reached, release };
 }
 
-function losingReplies({ store, ...rest }: TestStores): TestStores {
-  const losing = (begin: typeof store.runs.begin) => async (input: BeginInput) => {
-    const result = await begin(input);
-    const reply = replies.get(input.messages[0]?.id ?? '');
-    if (reply === undefined) return result;
-    reply.begun();
-    await reply.lost;
-    throw new HelixError('unavailable', 'The reply was lost.');
+function holding({ store, ...rest }: TestStores): TestStores {
+  const holdingOf = (begin: typeof store.runs.begin) => async (input: BeginInput) => {
+    const { fate, reached, released } = held.get(input.messages[0]?.id ?? '') ?? {};
+    const result = fate === 'late' ? undefined : await begin(input);
+    reached?.();
+    await released;
+    if (fate === 'lost') throw new HelixError('unavailable', 'The reply was lost.');
+    return result ?? begin(input);
   };
   return {
     ...rest,
     store: changing(store, (changes) => {
       const { runs } = changes;
-      return { ...changes, runs: { ...runs, begin: losing(runs.begin) } };
+      return { ...changes, runs: { ...runs, begin: holdingOf(runs.begin) } };
     }),
   };
 }
@@ -158,9 +162,14 @@ describe('runAgent in a workflow of its own', () => {
       expect(result).toMatchObject({ status: 'completed', text: 'You said hello', sessionId });
       expect(result).toHaveProperty('usage.inputTokens');
       const { runId } = result;
-      const { parentExecution, typedSearchAttributes, raw } = await runs.client.workflow
-        .getHandle(workflowIdOf(runId))
-        .describe();
+      const run = runs.client.workflow.getHandle(workflowIdOf(runId));
+      const described = await run.describe();
+      const { parentExecution, typedSearchAttributes, raw } = described;
+      expect(await described.staticSummary()).toContain(`${tester.name}: turn 1 of `);
+      expect(await described.staticDetails()).toContain(sessionId);
+      const [started] = (await run.fetchHistory()).events ?? [];
+      const { workflowTaskTimeout } = started?.workflowExecutionStartedEventAttributes ?? {};
+      expect(Number(workflowTaskTimeout?.seconds)).toBe(TIMES.workflowTaskMs / 1_000);
       expect(parentExecution?.workflowId).toBe(handle.workflowId);
       expect(JSON.stringify(typedSearchAttributes)).toContain(owner.tenantId);
       const { priority } = raw.workflowExecutionInfo ?? {};
@@ -240,31 +249,47 @@ describe('a run whose caller ends', () => {
     expect(await handle.result()).toEqual(['completed', 'completed']);
   });
 
-  it.concurrent(
-    'a run whose caller is cancelled before it learns of the run is stopped',
-    async () => {
-      const { sessionId, userId } = conversation();
-      const messageId = `lost-${sessionId}`;
-      const lost = holdReply(messageId);
-      const handle = await start('ask', tester.name, 'hello', { sessionId, userId, messageId });
-      await lost.begun;
+  it.concurrent.each(['late', 'lost'] as const)(
+    'a run whose caller is cancelled before it learns of the run is stopped: %s',
+    async (fate) => {
+      const owner = { ...conversation(), tenantId: `t-${randomUUID()}` };
+      const messageId = `${fate}-${owner.sessionId}`;
+      const begin = hold(messageId, fate);
+      const handle = await start('ask', tester.name, 'hello', { ...owner, messageId });
+      await begin.reached;
       await handle.cancel();
       await untilEvent(handle, 'activityTaskCancelRequestedEventAttributes');
-      lost.fail();
+      begin.release();
       await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'CancelledFailure' } });
-      expect(await stores.store.sessions.read(sessionId)).toMatchObject({ status: 'interrupted' });
+      const stored = toStoredSessionId(owner.sessionId, owner.tenantId);
+      expect(await stores.store.sessions.read(stored)).toMatchObject({ status: 'interrupted' });
     },
   );
 
+  it.concurrent('a run that is to outlive its caller does', async () => {
+    const gate = randomUUID();
+    const options = { ...conversation(), parentClosePolicy: 'ABANDON' };
+    const handle = await start('ask', gated.agent.name, `speak ${gate}`, options);
+    await gated.reached(gate);
+    await handle.terminate();
+    gated.open(gate);
+    await runs.untilStatus(options.sessionId, 'completed');
+  });
+
   it.concurrent('a workflow aborts its run', async () => {
     const gate = randomUUID();
-    const handle = await start('askUntilEnough', gated.agent.name, `speak ${gate}`, conversation());
+    const { sessionId, userId } = conversation();
+    const options = { sessionId, userId };
+    const handle = await start('askUntilEnough', gated.agent.name, `speak ${gate}`, options);
     await gated.reached(gate);
     await handle.signal('enough');
     expect(await handle.result()).toMatchObject({
       status: 'failed',
       error: { code: 'framework_cancelled' },
       text: 'Once upon',
+    });
+    expect(await stores.store.sessions.read(sessionId)).toMatchObject({
+      interrupted: { mode: 'abort', reason: 'enough' },
     });
   });
 });
@@ -326,6 +351,17 @@ it.concurrent('a run that another workflow started is waited for, too', async ()
   const second = await start('ask', ...ask);
   gated.open(gate);
   expect(await second.result()).toEqual(await first.result());
+});
+
+it.concurrent('a run that a sweep starts before its caller does is waited for, too', async () => {
+  const { sessionId, userId } = conversation();
+  const messageId = `swept-${sessionId}`;
+  const begin = hold(messageId, 'recorded');
+  const handle = await start('ask', tester.name, 'hello', { sessionId, userId, messageId });
+  await begin.reached;
+  await runs.sweepUntil(sessionId, 'it runs', ({ status }) => status === 'completed');
+  begin.release();
+  expect(await handle.result()).toMatchObject({ status: 'completed', text: 'You said hello' });
 });
 
 it.concurrent(
