@@ -1,9 +1,17 @@
+import { defaultPayloadConverter } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { openTemporal, type SharedProduct } from './product.js';
 import { storedRecord } from './stored-record.js';
 
 export type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
+
+/** Returns the summaries of events, which operators read in the run's timeline. */
+export function summariesOf(events: readonly HistoryEvent[]): unknown[] {
+  return events.flatMap(({ userMetadata }) =>
+    userMetadata?.summary ? defaultPayloadConverter.fromPayload(userMetadata.summary) : [],
+  );
+}
 
 /** Returns a function that reads the events of a conversation's newest run. */
 export function createHistoryReader(product: Pick<SharedProduct, 'redis'>) {

@@ -119,6 +119,12 @@ async function activitiesOf(run: RunRecord): Promise<string[]> {
   );
 }
 
+async function detailsOf({ runId }: RunRecord): Promise<string | undefined> {
+  const handle = runs.client.workflow.getHandle(workflowIdOf(runId));
+  return (await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata'))
+    .currentDetails;
+}
+
 async function toolCallsOf(run: RunRecord) {
   return (await eventsOf(run)).flatMap(({ activityTaskScheduledEventAttributes: attributes }) =>
     attributes?.activityType?.name === 'toolCall' ? attributes : [],
@@ -141,16 +147,15 @@ describe('a run in legs', () => {
     'of five steps with four tools has at most 15 events, and a table for operators',
     async () => {
       const step = calls('echo');
-      const run = await play('legged', step, step, step, step);
+      const wide = calls(...Array.from({ length: 11 }, () => 'echo'));
+      const run = await play('legged', step, wide, step, step);
       expect(await runs.result(run)).toEqual({ status: 'completed', steps: 5 });
       const events = await eventsOf(run);
       expect(events.length).toBeLessThanOrEqual(15);
       expect(await activitiesOf(run)).toEqual(['leg']);
-      const details = await runs.client.workflow
-        .getHandle(workflowIdOf(run.runId))
-        .query<string>('__temporal_workflow_metadata')
-        .then((metadata) => (metadata as unknown as { currentDetails?: string }).currentDetails);
-      expect(details).toMatch(/ step 5 · ended\n\nUsed so far: \d+ tokens/);
+      const details = await detailsOf(run);
+      expect(details).toMatch(/`echo` \d+ ms: ok<br>1 more \|/);
+      expect(details).toMatch(/ step 5 · ended\n\nUsed so far: [\d,]+ tokens/);
       expect(details).toMatch(/\| Step \| Model \| ms \| Tokens in \/ out \| Calls \|/);
       expect(details).toMatch(/\| 4 \| \S+ \| \d+ \| \d+ \/ \d+ \| `echo` \d+ ms: ok \|/);
     },
@@ -163,6 +168,7 @@ describe('a run in legs', () => {
     expect(await runs.decide(run, 'c', true)).toBe('stored');
     expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
     expect(await activitiesOf(run)).toEqual(['leg', 'leg']);
+    expect((await detailsOf(run))?.match(/^\| \d/gm)).toEqual(['| 1', '| 1', '| 2']);
     const rows = await stores.store.sessions.rows(run.sessionId, 2, 3);
     expect(rows).toMatchObject([{ output: 'charged' }]);
   });

@@ -37,6 +37,20 @@ describe('the details of a run', () => {
     ]);
   });
 
+  it('the details of a sub-agent that begins later show when, for which call, and its trace', () => {
+    const parent = { sessionId: 's', runId: 's:1-p', toolCallId: 'd', depth: 1 };
+    const later = { ...input, startAt: 5_000, parent, traceUrl: 'http://traces/t' };
+    const start = at({ phase: 'start', step: 0 });
+    expect(describeRun(later, start, []).split('\n\n')).toEqual([
+      '**helper** · turn 2 · step 0 · waiting for its start',
+      'Begins at 1970-01-01T00:00:05.000Z',
+      'Sub-agent of `s:1-p`, for `d`',
+      'Model: openai:gpt-5',
+      '[Conversation](http://page/s)',
+      '[Trace](http://traces/t)',
+    ]);
+  });
+
   it.each([
     [{ tokens: 0 }, '0 tokens'],
     [{ tokens: 999, microUsd: 0 }, '999 tokens, $0.0000'],

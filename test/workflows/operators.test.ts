@@ -5,7 +5,7 @@ import type { AgentState } from '../../protocol/run.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import type { HistoryEvent } from '../support/history-of.js';
+import { summariesOf, type HistoryEvent } from '../support/history-of.js';
 import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
@@ -31,6 +31,7 @@ function createAskingAgent(): AgentDefinition {
         inputSchema,
         requireApproval: true,
         deadlineMs: 60_000,
+        timeoutMs: 70_000,
         execute: (input) => {
           executed.push(input);
           return input;
@@ -73,6 +74,10 @@ describe('an operator in Temporal', () => {
         refused: (error as { cause?: { type?: string } }).cause?.type,
       }));
 
+  async function historyOf({ runId }: RunRecord): Promise<HistoryEvent[]> {
+    return (await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory()).events ?? [];
+  }
+
   async function resultOf({ sessionId }: RunRecord): Promise<unknown> {
     return (await stores.store.sessions.rows(sessionId, 2, 3))[0];
   }
@@ -87,6 +92,22 @@ describe('an operator in Temporal', () => {
     expect(await resultOf(run)).toMatchObject({
       output: { amount: 3 },
       decision: { approved: true, by: 'olga', reason: 'less', via: 'temporal' },
+    });
+    const events = await historyOf(run);
+    const said = ['step 1', 'deadline of step 1', 'answer to c1', 'pay', 'step 2'];
+    expect(summariesOf(events)).toEqual(expect.arrayContaining(said));
+    const settings = events.flatMap(({ activityTaskScheduledEventAttributes: each }) => {
+      const { activityType, heartbeatTimeout, startToCloseTimeout, retryPolicy } = each ?? {};
+      const { initialInterval, maximumInterval, maximumAttempts } = retryPolicy ?? {};
+      const times = [heartbeatTimeout, startToCloseTimeout, initialInterval, maximumInterval];
+      const ms = times.map((time) => Number(time?.seconds) * 1_000 + (time?.nanos ?? 0) / 1e6);
+      return each == null ? [] : [[activityType?.name, [...ms, maximumAttempts]] as const];
+    });
+    // Redis decides what may be repeated, so an activity is attempted until it replies.
+    expect(Object.fromEntries(settings)).toEqual({
+      modelStep: [90_000, 30 * 60_000, 200, 5_000, 0],
+      answerCall: [0, 5_000, 200, 5_000, 0],
+      toolCall: [90_000, 100_000, 200, 5_000, 0],
     });
   });
 
@@ -199,7 +220,7 @@ describe('an operator in Temporal', () => {
       // Temporal takes it, but not an activity's input with it.
       { traceparent: 'x'.repeat(2_097_100) },
     ];
-    const history = async () => (await handle.fetchHistory()).events ?? [];
+    const history = () => historyOf(run);
     const unanswered = hint(1e14, { do: 'open', step: 1, machine: ['c1'], people: [] });
     await handle.executeUpdate('look', { args: [unanswered] });
     await until('the record has refused the call', async () => {
@@ -213,6 +234,7 @@ describe('an operator in Temporal', () => {
       return events.slice(last).some((event) => event.markerRecordedEventAttributes);
     });
     expect(executed).toHaveLength(before);
+    expect(summariesOf(await history())).toContain('look at step 1');
     expect((await stores.store.sessions.read(run.sessionId))?.status).toBe('waiting_approval');
     expect(await runs.decide(run, 'c1', true)).toBe('stored');
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
