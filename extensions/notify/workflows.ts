@@ -1,4 +1,3 @@
-import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import {
   ActivityFailure,
   ApplicationFailure,
@@ -155,7 +154,7 @@ export function createNotices(
 
   async function beside(work: () => Promise<void>): Promise<void> {
     noticing += 1;
-    // A run must not fail because of a notice.
+    // A run must not fail because of a notice, whose workflow may run already.
     await work().catch(() => undefined);
     noticing -= 1;
   }
@@ -233,20 +232,16 @@ export function createNotices(
   };
 }
 
-/** After a reset the notice workflow may already run. An ended one is started again and reads the record. */
+/** Rejects if the notice workflow already runs, after a reset. An ended one is started again and reads the record. */
 async function startNotices(
   type: string,
   workflowId: string,
   ref: WaitRef | EndRef,
 ): Promise<void> {
-  try {
-    await startChild(type, {
-      workflowId,
-      args: [ref],
-      workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-    });
-  } catch (error) {
-    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-  }
+  await startChild(type, {
+    workflowId,
+    args: [ref],
+    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+  });
 }

@@ -271,6 +271,10 @@ describe('a run whose caller ends', () => {
     const options = { ...conversation(), parentClosePolicy: 'ABANDON' };
     const handle = await start('ask', gated.agent.name, `speak ${gate}`, options);
     await gated.reached(gate);
+    const initiated = 'startChildWorkflowExecutionInitiatedEventAttributes';
+    const [child] = await untilEvent(handle, initiated);
+    // Temporal's enum: 2 abandons it.
+    expect(child?.[initiated]?.parentClosePolicy).toBe(2);
     await handle.terminate();
     gated.open(gate);
     await runs.untilStatus(options.sessionId, 'completed');
@@ -361,7 +365,10 @@ it.concurrent('a run that a sweep starts before its caller does is waited for, t
   await begin.reached;
   await runs.sweepUntil(sessionId, 'it runs', ({ status }) => status === 'completed');
   begin.release();
-  expect(await handle.result()).toMatchObject({ status: 'completed', text: 'You said hello' });
+  const result = (await handle.result()) as { runId: string };
+  expect(result).toMatchObject({ status: 'completed', text: 'You said hello' });
+  const workflow = runs.client.workflow.getHandle(workflowIdOf(result.runId));
+  expect((await workflow.describe()).parentExecution).toBeUndefined();
 });
 
 it.concurrent(

@@ -1,14 +1,17 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createNotices } from '../../../../extensions/notify/workflows.js';
-import type { WaitLook } from '../../../../protocol/notices.js';
+import type { WaitLook, WaitOutlook, WaitProgress } from '../../../../protocol/notices.js';
 import type { CallRef, RunInput } from '../../../../protocol/run.js';
 import { noticeQueueOf, SIGNALS, WAIT_WORKFLOW_TYPE } from '../../../../protocol/temporal.js';
+import type { HistoryEvent } from '../../../support/history-of.js';
 import {
   bundlePath,
   createRunHarness,
   sharedTemporalAddress,
 } from '../../../support/run-harness.js';
 import { openTestStores } from '../../../support/test-stores.js';
+import { until } from '../../../support/until.js';
 
 it('the end of a wait is told to the notice workflow that was started again for a call', async () => {
   const input: RunInput = {
@@ -55,14 +58,26 @@ it('the end of a wait is told to the notice workflow that was started again for 
   ]);
 });
 
-it('a notice workflow that learns of a call during its last look looks again', async () => {
+/** Waits until a notice workflow exists and has begun to wait for the given time. */
+async function untilWaits(wait: WorkflowHandle, times: number): Promise<void> {
+  await until('it waits', async () => {
+    const { events } = await wait.fetchHistory().catch(() => ({ events: [] }));
+    const isTimer = (event: HistoryEvent) => event.timerStartedEventAttributes;
+    return events?.filter(isTimer).length === times;
+  });
+}
+
+/** Plays a notice workflow whose looks at the record are those of the test. */
+async function play(
+  announce: (look: WaitLook, wait: WorkflowHandle) => Promise<WaitOutlook>,
+  beside: (wait: WorkflowHandle) => Promise<void> = () => Promise.resolve(),
+): Promise<WaitLook[]> {
   const { taskQueue, client } = await createRunHarness(await openTestStores(), []);
   const connection = await NativeConnection.connect({ address: sharedTemporalAddress() });
-  const wait = client.workflow.getHandle(`wait:${taskQueue}`);
   const looks: WaitLook[] = [];
-  const announceWait = async (look: WaitLook): Promise<void> => {
+  const announceWait = (look: WaitLook): Promise<WaitOutlook> => {
     looks.push(look);
-    if (looks.length === 1) await wait.signal(SIGNALS.waitGrown);
+    return announce(look, client.workflow.getHandle(`wait:${taskQueue}`));
   };
   const workers = [
     await Worker.create({
@@ -77,14 +92,54 @@ it('a notice workflow that learns of a call during its last look looks again', a
     }),
   ];
   const ended = workers.map((worker) => worker.run());
-  const ref = { sessionId: 's', runId: 's:1-a', agent: 'lab', step: 1 };
-  await client.workflow.execute(WAIT_WORKFLOW_TYPE, {
-    workflowId: wait.workflowId,
+  const workflowId = `wait:${taskQueue}`;
+  const wait = await client.workflow.start(WAIT_WORKFLOW_TYPE, {
+    workflowId,
     taskQueue,
-    args: [ref],
+    args: [REF],
   });
-  expect(looks).toEqual([ref, ref]);
+  await Promise.all([wait.result(), beside(wait)]);
   for (const worker of workers) worker.shutdown();
   await Promise.all(ended);
   await connection.close();
+  return looks;
+}
+
+const REF = { sessionId: 's', runId: 's:1-a', agent: 'lab', step: 1 };
+
+it('a notice workflow that learns of a call during its last look looks again', async () => {
+  let isFirst = true;
+  const looks = await play(async (_, wait) => {
+    if (isFirst) await wait.signal(SIGNALS.waitGrown);
+    isFirst = false;
+    return undefined;
+  });
+  expect(looks).toEqual([REF, REF]);
+});
+
+it('a notice workflow looks when time has passed, when a call is added and at the end, each time with its progress', async () => {
+  const progress = (heldMs: number): WaitProgress => ({ calls: [], heldMs });
+  let count = 0;
+  const looks = await play(
+    ({ over }) => {
+      count += 1;
+      const againMs = count === 1 ? 10 : 3_600_000;
+      return Promise.resolve(over ? undefined : { progress: progress(count), againMs });
+    },
+    async (wait) => {
+      for (const [timers, signal] of [
+        [2, SIGNALS.waitGrown],
+        [3, SIGNALS.waitOver],
+      ] as const) {
+        await untilWaits(wait, timers);
+        await wait.signal(signal);
+      }
+    },
+  );
+  expect(looks).toEqual([
+    REF,
+    { ...REF, progress: progress(1) },
+    { ...REF, progress: progress(2) },
+    { ...REF, progress: progress(3), over: {} },
+  ]);
 });
