@@ -68,8 +68,8 @@ export function createOperatorsView(input: RunInput): OperatorsView {
   let known: RunStatus = input.startAt === undefined ? 'running' : 'starting';
   let steps: readonly StepLine[] = [];
   const legs = metricMeter.createHistogram(LEG_SECONDS, 'float');
-  /** Start of the current leg; undefined while the run waits for people. */
-  let legBegan: number | undefined = Date.now();
+  /** Start of the current leg; undefined before it is at work and while it waits for people. */
+  let legBegan: number | undefined;
 
   /** Each leg counts once: the SDK drops metrics recorded during replay. */
   function endLeg(): void {
@@ -109,8 +109,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
       if (key === shown) return;
       shown = key;
       if (phase === 'waiting') endLeg();
-      else if (phase === 'start') legBegan = undefined;
-      else legBegan ??= Date.now();
+      else if (phase !== 'start') legBegan ??= Date.now();
       show(phase, step, calls);
       setStatus(statusOf(phase, calls));
     },

@@ -9,9 +9,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { findPrometheus } from '../../scripts/engines/prometheus.mjs';
 import { freeLoopbackAddress } from '../../extensions/metrics/exporter.js';
+import { workflowIdOf } from '../../protocol/ids.js';
+import type { AgentState } from '../../protocol/run.js';
+import { QUERIES, SIGNALS } from '../../protocol/temporal-names.js';
 import { charge } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
-import { newSessionId, useProduct } from '../support/product.js';
+import { newSessionId, openTemporal, useProduct } from '../support/product.js';
 import { scrape, type Scrape } from '../support/scrape.js';
 import { postMessage } from '../support/sse-reader.js';
 import { storedRecord } from '../support/stored-record.js';
@@ -174,12 +177,30 @@ async function legs(): Promise<number> {
   return (await scrapeOf('worker')).sum(name, { gen_ai_agent_name: 'lab' }) ?? 0;
 }
 
+/** Wakes a run that waits until its history is so long that it continues as new, and waits again. */
+async function continueAsNew(sessionId: string): Promise<void> {
+  const { workflow } = openTemporal();
+  const { run: asking } = (await storedRecord(product.redis, sessionId)) ?? {};
+  const handle = workflow.getHandle(workflowIdOf(asking?.id ?? ''));
+  const { runId: first } = await handle.describe();
+  await until('the run continues as new', async () => {
+    await Promise.all(Array.from({ length: 20 }, () => handle.signal(SIGNALS.look)));
+    return (await handle.describe()).runId !== first;
+  });
+  await until('it waits again', async () => {
+    const { phase } = await handle.query<AgentState>(QUERIES.agentState);
+    return phase === 'waiting';
+  });
+}
+
 it('a question is counted from when it is asked until it is answered', async () => {
   const before = await legs();
   const sessionId = newSessionId();
   await play(sessionId, [{ calls: [charge('c1')] }, { say: 'done' }]);
   // The leg ends when its run asks people.
   await until('the first leg is counted', async () => (await legs()) === before + 1);
+  await continueAsNew(sessionId);
+  expect(await legs()).toBe(before + 1);
   const waiting = await scrapeOf('api');
   expect(waiting.sum('helix_waiting_conversations')).toBe(1);
   expect(waiting.sum('helix_oldest_wait_seconds')).toBeGreaterThan(0);
