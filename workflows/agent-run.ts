@@ -179,8 +179,6 @@ async function goOnAsNew(run: Run, at: At): Promise<void> {
     ...(mayMove(at) && { initialVersioningBehavior: 'AUTO_UPGRADE' as const }),
   })({
     ...run.input,
-    // A run that has not started keeps its start time.
-    startAt: step === 0 ? run.input.startAt : undefined,
     traceparent: run.traceparent,
     from: { step, known, version, ...(spent && { spent }), reportsEnd: run.reportsEnd },
   });

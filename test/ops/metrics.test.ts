@@ -11,7 +11,7 @@ import { findPrometheus } from '../../scripts/engines/prometheus.mjs';
 import { freeLoopbackAddress } from '../../extensions/metrics/exporter.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState } from '../../protocol/run.js';
-import { QUERIES, SIGNALS } from '../../protocol/temporal-names.js';
+import { QUERIES, SIGNALS } from '../../protocol/temporal.js';
 import { charge } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
 import { newSessionId, openTemporal, useProduct } from '../support/product.js';

@@ -5,6 +5,7 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal } from '../../protocol/run.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
+import type { HistoryEvent } from '../support/history-of.js';
 import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
@@ -243,6 +244,10 @@ it.concurrent(
       expect(await runs.result(each)).toMatchObject({ status: 'completed' });
     }
     expect(executed.filter((call) => call.startsWith(id))).toEqual([first, second]);
+    const { events } = await runs.client.workflow.getHandle(workflowIdOf(run.runId)).fetchHistory();
+    const isStart = (event: HistoryEvent) =>
+      event.startChildWorkflowExecutionInitiatedEventAttributes;
+    expect(events?.filter(isStart)).toHaveLength(1);
   },
 );
 

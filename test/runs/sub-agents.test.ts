@@ -48,9 +48,11 @@ describe('a sub-agent', () => {
   it('whose workflow is terminated while it waits is settled as lost, and the parent continues', async () => {
     const sessionId = runs.newSessionId();
     const { start } = runs.workflows;
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const settings = { sealsFailures: true, traceparent, traceUrl: 'http://traces/t' };
     jest
       .spyOn(runs.workflows, 'start')
-      .mockImplementationOnce((input, labels) => start({ ...input, sealsFailures: true }, labels));
+      .mockImplementationOnce((input, labels) => start({ ...input, ...settings }, labels));
     const run = await runs.begin(
       sessionId,
       'lab',
@@ -59,7 +61,7 @@ describe('a sub-agent', () => {
     const { spec } = await untilAsked(sessionId, 'c1');
     // The sub-agent runs with its parent's settings.
     const { searchAttributes, model, sessionUrl, hasLeases } = await inputOf(run.runId);
-    const same = { searchAttributes, model, sessionUrl, hasLeases, sealsFailures: true };
+    const same = { searchAttributes, model, sessionUrl, hasLeases, ...settings };
     expect(await inputOf(spec.runId)).toMatchObject(same);
     const labels = { AgentTenant: 'acme', AgentModel: 'fake:1', AgentTurn: 1 };
     expect(await attributesOf(run.runId)).toMatchObject({
@@ -69,6 +71,7 @@ describe('a sub-agent', () => {
     expect(await attributesOf(spec.runId)).toMatchObject({ ...labels, AgentName: 'lab-child' });
     await runs.client.workflow.getHandle(workflowIdOf(spec.runId)).terminate('by a test');
     await runs.untilStatus(sessionId, 'completed');
+    expect(await runs.result(run)).toMatchObject({ trace: settings.traceUrl });
     expect(await resultOf(sessionId, 'd1')).toMatchObject({
       errorCode: 'framework_subagent_lost',
     });
@@ -107,6 +110,18 @@ describe('a sub-agent', () => {
     );
     expect(await resultOf(sessionId, 'd1')).toMatchObject({ output: 'paid' });
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+  });
+
+  it('whose call an operator answers at the conversation’s run goes on', async () => {
+    const sessionId = runs.newSessionId();
+    const calls = [delegate('d1', { calls: [charge('c1')] }, { say: 'paid' })];
+    const run = await runs.begin(sessionId, 'lab', script({ calls }));
+    await untilAsked(sessionId, 'c1');
+    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+    const answer = { toolCallId: 'c1' };
+    expect(await handle.executeUpdate('approve', { args: [answer] })).toBe('stored');
+    expect(await runs.result(run)).toMatchObject({ status: 'completed' });
+    expect(await resultOf(sessionId, 'd1')).toMatchObject({ output: 'paid' });
   });
 
   it('a sub-agent returns a result of its schema, and a failed one is an error', async () => {

@@ -13,6 +13,13 @@ export function summariesOf(events: readonly HistoryEvent[]): unknown[] {
   );
 }
 
+/** Returns the argument with which a workflow or an activity was started. */
+export function argumentOf(
+  attributes: { input?: temporal.api.common.v1.IPayloads | null } | null | undefined,
+): unknown {
+  return defaultPayloadConverter.fromPayload(attributes?.input?.payloads?.[0] ?? {});
+}
+
 /** Returns a function that reads the events of a conversation's newest run. */
 export function createHistoryReader(product: Pick<SharedProduct, 'redis'>) {
   const { workflow } = openTemporal();

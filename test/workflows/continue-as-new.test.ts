@@ -1,5 +1,4 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { defaultPayloadConverter } from '@temporalio/common';
 import { z } from 'zod';
 import {
   createSubAgentTool,
@@ -8,9 +7,10 @@ import {
   type AgentDefinition,
 } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
-import type { AgentState } from '../../protocol/run.js';
+import type { AgentState, RunInput } from '../../protocol/run.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { QUERIES, SIGNALS } from '../../protocol/temporal.js';
+import { argumentOf } from '../support/history-of.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -69,10 +69,9 @@ function createAskingAgent(): AgentDefinition {
   return defineAgent({ ...base, name: 'asking', tools: [ask], llmConfig: { model } });
 }
 
-async function inputOf(execution: Pick<WorkflowHandle, 'fetchHistory'>): Promise<object> {
+async function inputOf(execution: Pick<WorkflowHandle, 'fetchHistory'>): Promise<RunInput> {
   const { events } = await execution.fetchHistory();
-  const { input } = events?.[0]?.workflowExecutionStartedEventAttributes ?? {};
-  return defaultPayloadConverter.fromPayload(input?.payloads?.[0] ?? {});
+  return argumentOf(events?.[0]?.workflowExecutionStartedEventAttributes) as RunInput;
 }
 
 async function isLong(execution: Pick<WorkflowHandle, 'fetchHistory'>): Promise<boolean> {
@@ -175,7 +174,10 @@ describe('a run too long for one history', () => {
     const finish = await until('the next step thinks', () => thinking.get('asking'));
     const { runId, typedSearchAttributes } = await workflow.describe();
     expect(runId).not.toBe(first);
-    expect(await inputOf(workflow)).toMatchObject({ traceparent });
+    const { from, ...input } = await inputOf(workflow);
+    expect(input).toMatchObject({ traceparent });
+    expect(from).toMatchObject({ step: 1, spent: { tokens: expect.any(Number) as unknown } });
+    expect(Math.min(from?.known ?? 0, from?.version ?? 0)).toBeGreaterThan(0);
     expect(typedSearchAttributes.getAll()).toContainEqual(
       expect.objectContaining({
         key: expect.objectContaining({ name: 'AgentStatus' }),

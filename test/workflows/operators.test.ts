@@ -5,7 +5,7 @@ import type { AgentState } from '../../protocol/run.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { fakeModel, parts } from '../support/fake-model.js';
-import { summariesOf, type HistoryEvent } from '../support/history-of.js';
+import { argumentOf, summariesOf, type HistoryEvent } from '../support/history-of.js';
 import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
@@ -96,6 +96,16 @@ describe('an operator in Temporal', () => {
     const events = await historyOf(run);
     const said = ['step 1', 'deadline of step 1', 'answer to c1', 'pay', 'step 2'];
     expect(summariesOf(events)).toEqual(expect.arrayContaining(said));
+    const asked = events.flatMap(({ activityTaskScheduledEventAttributes: each }) =>
+      each?.activityType?.name === 'modelStep' ? [argumentOf(each)] : [],
+    );
+    const { sessionId, runId } = run;
+    const ref = { sessionId, runId, agent: 'asking', turn: 1, maxSteps: 50, isLeased: true };
+    expect(asked).toEqual([
+      { ...ref, step: 1, known: 0 },
+      { ...ref, step: 2, known: expect.any(Number) as unknown },
+    ]);
+    expect(asked).not.toContainEqual(expect.objectContaining({ step: 2, known: 0 }));
     const settings = events.flatMap(({ activityTaskScheduledEventAttributes: each }) => {
       const { activityType, heartbeatTimeout, startToCloseTimeout, retryPolicy } = each ?? {};
       const { initialInterval, maximumInterval, maximumAttempts } = retryPolicy ?? {};

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunShape } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
+import { argumentOf } from '../support/history-of.js';
 import { useRuns } from '../support/run-harness.js';
 
 const tool = (name: string, requireApproval?: true) =>
@@ -89,4 +91,15 @@ describe.each([
       { role: 'assistant', display: true, parts: [] },
     ]);
   });
+});
+
+it('at the step cap only the result is wanted of the model', async () => {
+  const { run } = await perform('short', look, result);
+  expect(await harness.result(run)).toEqual({ status: 'completed', steps: 2 });
+  const workflow = harness.client.workflow.getHandle(workflowIdOf(run.runId));
+  const { events } = await workflow.fetchHistory();
+  const asked = (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: each }) =>
+    each?.activityType?.name === 'modelStep' ? [argumentOf(each)] : [],
+  );
+  expect(asked).toMatchObject([{ step: 1 }, { step: 2, forceFinish: true }]);
 });

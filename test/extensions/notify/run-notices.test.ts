@@ -1,11 +1,7 @@
 import { createNotices } from '../../../extensions/notify/workflows.js';
 import { endWorkflowIdOf, waitWorkflowIdOf } from '../../../protocol/ids.js';
 import type { CallKind, CallRef, Next, RunInput } from '../../../protocol/run.js';
-import {
-  END_WORKFLOW_TYPE,
-  SIGNALS,
-  WAIT_WORKFLOW_TYPE,
-} from '../../../protocol/temporal-names.js';
+import { END_WORKFLOW_TYPE, SIGNALS, WAIT_WORKFLOW_TYPE } from '../../../protocol/temporal.js';
 
 const RUN = { sessionId: 's.sub', runId: 's:1-a', agent: 'lab' };
 const WAIT = { sessionId: 's', runId: RUN.runId, agent: 'lab' };
