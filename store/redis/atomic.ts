@@ -11,7 +11,8 @@ import { createWriteIf, PUBLISH, toArguments, type WriteIf } from './write-if.js
  * rows and an index. It replies with the number of rows, and with those from the index on unless they exceed the limit.
  * `STATE` takes the session's record and its content, and replies with the current version of the agent's state.
  *
- * @returns version, sequence and size of the log · changes of the files · time · replies
+ * @returns version, sequence and size of the log, and the field of an earlier build · changes of the files · time ·
+ * replies
  */
 export const LOAD = script(`
 local function calls(most, key, content, ...)
@@ -48,7 +49,7 @@ while place <= #ARGV do
   replies[#replies + 1] = read and read(unpack(ARGV, place + 2, last)) or redis.call(unpack(ARGV, place + 1, last))
   place = last + 1
 end
-local at = redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes')
+local at = redis.call('HMGET', KEYS[1], 'v', 'seq', 'logBytes', 'status')
 return { at, redis.call('HGET', KEYS[2], 'changes'), redis.call('TIME'), replies }`);
 
 /**

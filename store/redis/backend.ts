@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Entry, Read, Want, Write } from '../../session/fields.js';
+import { HelixError } from '../../protocol/errors.js';
 import type { Backend, Commit } from '../change.js';
 import { fieldsOf, jsonOf, writerOf, type StreamEntry } from './entries.js';
 import type { Atomic } from './atomic.js';
 import type { Check, Write as Command } from './write-if.js';
+
+const EARLIER = 'This conversation was made by an earlier build and cannot be read.';
 
 export interface BackendOptions extends Pick<Atomic, 'load' | 'writeIf'> {
   prefix: string;
@@ -18,9 +21,9 @@ export function createBackend({ load, writeIf, prefix, keep }: BackendOptions): 
       const { commands, pick } = toReads(keys, reads);
       const versioned = [keys('', 'record'), keys('', 'files')];
       const loaded = await load(versioned, commands, isLarge);
-      const [[version, sequence, logBytes], changes, [seconds, micros], replies] = loaded as [
-        ...[(string | null)[], string | null, [string, string], unknown[]],
-      ];
+      const [[version, sequence, logBytes, foreign], changes, [seconds, micros], replies] =
+        loaded as [...[(string | null)[], string | null, [string, string], unknown[]]];
+      if (foreign != null) throw new HelixError('corrupt_record', EARLIER);
       return {
         version: `${version ?? ''} ${sequence ?? ''} ${changes ?? ''}`,
         recordVersion: `${version ?? ''} ${changes ?? ''}`,

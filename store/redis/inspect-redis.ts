@@ -3,6 +3,7 @@ import { withTimeout, type ClockReading } from '../../protocol/time.js';
 import { closeClient, connectCommands, type RedisConnection } from './clients.js';
 import { createContext, type RedisContext } from './context.js';
 import { callRedis } from './errors.js';
+import { parseOwner } from './keys.js';
 import { mastersOf } from './pulse.js';
 
 export interface ServerInfo {
@@ -44,15 +45,31 @@ export interface RedisSettings {
   warnings: string[];
 }
 
-/** Reads the settings on which durability depends from every master, and checks that its user has all rights. */
+/**
+ * Reads the settings on which durability depends from every master, and checks that its conversations have this layout
+ * and that its user has all rights.
+ */
 export async function readRedisSettings(redis: RedisConnection, context: RedisContext) {
   const refusal = await findRefusal(context);
   if (refusal !== undefined) return { version: '', warnings: [`${refusal} ${RIGHTS_FIX}`] };
   const found = await readServers(redis);
   return {
     version: [...new Set(found.map(({ version }) => version))].join(', '),
-    warnings: [...new Set(found.flatMap(warningsOf))],
+    warnings: [...new Set(found.flatMap(warningsOf)), ...(await earlierData(context))],
   };
+}
+
+/** Warns about conversations of an earlier build. One conversation represents all. */
+async function earlierData({ redis, keys }: RedisContext): Promise<string[]> {
+  const first = async (list: string): Promise<string | undefined> =>
+    (await redis.zrangebyscore(list, '-inf', '+inf', 'LIMIT', 0, 1))[0];
+  const owner = await first(keys.ownersIndex);
+  const sessionId = owner && (await first(keys.owner(parseOwner(owner)).sessions));
+  const status = sessionId && (await redis.hget(keys.session(sessionId).root, 'status'));
+  if (typeof status !== 'string') return [];
+  return [
+    'The conversations in this Redis were made by an earlier build and cannot be read: use another database or prefix, or delete them.',
+  ];
 }
 
 /** Returns the problems of a master, with the settings that solve them; `doctor` says more. */

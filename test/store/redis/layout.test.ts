@@ -1,8 +1,9 @@
 import { LAYOUT } from '../../../session/record.js';
 import { plant } from '../../support/stored-record.js';
 import { dumpKeys, type DumpedKey } from '../../support/redis-dump.js';
-import { drive, newCall, userMessage } from '../../support/session-driver.js';
-import { openTestStores } from '../../support/test-stores.js';
+import { drive, newCall, newNonce, userMessage } from '../../support/session-driver.js';
+import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';
+import { createRedisStores } from '../../../store/redis/index.js';
 
 /** Opens a session whose second step waits for an approval and a started call. */
 async function openSession() {
@@ -49,4 +50,18 @@ it('a record of a newer layout is not changed, and the refusal may be tried agai
   expect((await streamManager.getAllChunks(session.id)).length).toBeGreaterThan(0);
   await layOut(LAYOUT);
   expect(await session.decide(runId, 'ask', true)).toMatchObject({ kind: 'stored' });
+});
+
+it('conversations of an earlier build are named at the start, and not begun anew', async () => {
+  const { redis } = await openTestStores();
+  const prefix = `t${newNonce()}`;
+  const stores = createRedisStores({ url: sharedRedisUrl(), prefix });
+  await redis.hset(`${prefix}:{old}:root`, { agent: 'tester', status: 'completed' });
+  await redis.zadd(`${prefix}:owners`, 1, '["","ann"]');
+  await redis.zadd(`${prefix}:owner:{u:ann}:u:ann:sessions`, -1, 'old');
+  const { warnings } = await stores.settings();
+  expect(warnings).toContainEqual(expect.stringContaining('made by an earlier build'));
+  await expect(drive(stores, 'old').newRun()).rejects.toMatchObject({ code: 'corrupt_record' });
+  expect(await redis.hkeys(`${prefix}:{old}:root`)).toEqual(['agent', 'status']);
+  await stores.close();
 });
