@@ -4,6 +4,7 @@ import { workflowIdOf } from '../../protocol/ids.js';
 import { toolQueueOf } from '../../protocol/temporal.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { createGatedAgent } from '../support/gated-agent.js';
+import { argumentOf } from '../support/history-of.js';
 import { createRunHarness, useRuns, type RunHarness } from '../support/run-harness.js';
 import { until } from '../support/until.js';
 
@@ -44,12 +45,16 @@ async function askPeople(of: RunHarness): Promise<RunRecord> {
   return run;
 }
 
-/** Returns the task queues of a run's calls, in the order of scheduling; a busy worker moves some. */
-async function queuesOf({ runId }: RunRecord): Promise<string[]> {
+/** Returns the activities of a run's calls, in the order of scheduling; a busy worker moves some. */
+async function callsOf({ runId }: RunRecord) {
   const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
   return (events ?? []).flatMap(({ activityTaskScheduledEventAttributes: scheduled }) =>
-    scheduled?.activityType?.name === 'toolCall' ? (scheduled.taskQueue?.name ?? []) : [],
+    scheduled?.activityType?.name === 'toolCall' ? scheduled : [],
   );
+}
+
+async function queuesOf(run: RunRecord): Promise<string[]> {
+  return (await callsOf(run)).flatMap(({ taskQueue }) => taskQueue?.name ?? []);
 }
 
 describe('calls of a worker with places', () => {
@@ -88,6 +93,15 @@ describe('calls of a worker with places', () => {
       for (const gate of gates) gated.open(gate);
       expect(await own.result(run)).toEqual({ status: 'completed', steps: 2 });
       expect(await queuesOf(run)).toEqual([own.taskQueue, toolQueueOf(own.taskQueue)]);
+      const calls = await callsOf(run);
+      expect(calls.map(argumentOf)).toMatchObject([
+        { eager: true, isLeased: true },
+        { isLeased: true, replaces: { unbegun: 1 } },
+      ]);
+      // No worker was lost, so heartbeats stay a backstop.
+      expect(calls.map(({ heartbeatTimeout }) => Number(heartbeatTimeout?.seconds))).toEqual([
+        90, 90,
+      ]);
     },
   );
 

@@ -172,6 +172,16 @@ describe('an operator in Temporal', () => {
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
   });
 
+  it('a signal stops a run, too', async () => {
+    const run = await ask('pay');
+    await runs.client.workflow.getHandle(workflowIdOf(run.runId)).signal('stop');
+    expect(await runs.result(run)).toMatchObject({ status: 'interrupted' });
+    expect((await stores.store.sessions.read(run.sessionId))?.interrupted).toMatchObject({
+      mode: 'interrupt',
+      reason: 'signalled in Temporal',
+    });
+  });
+
   it('an operator stops a run, which records who and why', async () => {
     const run = await ask('pay');
     expect(await update(run, 'stop', { mode: 'abort', reason: 'enough', by: 'olga' })).toBe(

@@ -1,8 +1,9 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { createNotices } from '../../../../extensions/notify/workflows.js';
+import { endWorkflowIdOf, waitWorkflowIdOf } from '../../../../protocol/ids.js';
 import type { WaitLook, WaitOutlook, WaitProgress } from '../../../../protocol/notices.js';
-import type { CallRef, RunInput } from '../../../../protocol/run.js';
+import type { CallRef, RunInput, RunNotices } from '../../../../protocol/run.js';
 import { noticeQueueOf, SIGNALS, WAIT_WORKFLOW_TYPE } from '../../../../protocol/temporal.js';
 import type { HistoryEvent } from '../../../support/history-of.js';
 import {
@@ -10,6 +11,7 @@ import {
   createRunHarness,
   sharedTemporalAddress,
 } from '../../../support/run-harness.js';
+import { createTestAgent } from '../../../support/test-agent.js';
 import { openTestStores } from '../../../support/test-stores.js';
 import { until } from '../../../support/until.js';
 
@@ -56,6 +58,31 @@ it('the end of a wait is told to the notice workflow that was started again for 
     `started ${second}`,
     `waitOver ${second}`,
   ]);
+});
+
+it('the end of a run ends the notices of its wait, and begins those of its end', async () => {
+  const { agent } = createTestAgent();
+  const notify: RunNotices = { calls: ['approval'], ends: ['interrupted'] };
+  const runs = await createRunHarness(
+    await openTestStores(),
+    [agent],
+    undefined,
+    undefined,
+    notify,
+  );
+  await runs.startWorker();
+  const id = runs.newSessionId();
+  const run = await runs.begin(id, agent.name, JSON.stringify({ calls: [{ tool: 'charge', id }] }));
+  const wait = runs.client.workflow.getHandle(waitWorkflowIdOf(run.runId, 1, 1));
+  await untilWaits(wait, 1);
+  await runs.executor.stop(id, { mode: 'interrupt' });
+  await wait.result();
+  const { events } = await wait.fetchHistory();
+  const told = events?.flatMap(({ workflowExecutionSignaledEventAttributes: signal }) =>
+    signal == null ? [] : [signal.signalName],
+  );
+  expect(told).toEqual([SIGNALS.waitOver]);
+  await runs.client.workflow.getHandle(endWorkflowIdOf(run.runId)).result();
 });
 
 /** Waits until a notice workflow exists and has begun to wait for the given time. */
