@@ -177,6 +177,9 @@ describe('a fork', () => {
     expect(begun).toBe('user assistant');
     expect(await forked(first.runId, 1)).toBe(`${begun} user ${STEP}`);
     expect(await forked(second.runId, 0)).toBe(`${begun} user ${STEP} ${STEP} assistant user`);
+    const { runId } = await session.newRun('u4');
+    const unknown = { code: 'checkpoint_not_found' };
+    await expect(forked(runId, 2)).rejects.toMatchObject(unknown);
   });
 
   it('of a run whose turn another run went on with has its steps, unless the turn is complete', async () => {
