@@ -103,6 +103,6 @@ it.each<[string, object, object]>([
 ])(
   'of what a provider reports, only what is small and of its type is kept: %s',
   (_, part, kept) => {
-    expect(toReported(part as Part)).toEqual(kept);
+    expect(toReported(part as Part)).toStrictEqual(kept);
   },
 );
