@@ -168,13 +168,11 @@ export function describeRun(input: RunInput, state: AgentState, calls: readonly 
   ];
   if (state.phase === 'start')
     lines.push(`Begins at ${new Date(input.startAt ?? 0).toISOString()}`);
-  if (state.waitingSince !== undefined) {
+  if (state.waitingSince !== undefined)
     lines.push(`Since ${new Date(state.waitingSince).toISOString()}`);
-  }
   if (state.spent !== undefined) lines.push(`Used so far: ${formatSpent(state.spent)}`);
-  if (input.parent !== undefined) {
+  if (input.parent !== undefined)
     lines.push(`Sub-agent of \`${input.parent.runId}\`, for \`${input.parent.toolCallId}\``);
-  }
   if (input.model !== undefined) lines.push(`Model: ${input.model}`);
   if (input.sessionUrl !== undefined) lines.push(`[Conversation](${input.sessionUrl})`);
   if (input.traceUrl !== undefined) lines.push(`[Trace](${input.traceUrl})`);

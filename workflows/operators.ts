@@ -43,13 +43,9 @@ export function listenToOperators(run: Run): void {
   };
   setHandler(look, take, onLook);
   setHandler(lookAtOnce, take, onLook);
-  setHandler(
-    reportEnd,
-    () => {
-      run.reportsEnd = true;
-    },
-    { description: 'From a parent that was reset: asks this run to report its end.' },
-  );
+  setHandler(reportEnd, () => void (run.reportsEnd = true), {
+    description: 'From a parent that was reset: asks this run to report its end.',
+  });
   setHandler(agentState, () => run.view.state(), {
     description: 'Step, phase and what the run waits for.',
   });

@@ -55,10 +55,7 @@ export async function runSubAgent(run: Run, step: number, call: CallRef): Promis
   }
 }
 
-/**
- * Wakes sub-agents that wait for people: their records have ended together with their parent. The parent's
- * execution ends after that, since Temporal sends no signals of an ended one.
- */
+/** Wakes sub-agents whose records ended with this one's, before the execution ends: Temporal sends no signals after. */
 export async function wakeChildren(run: Run, calls: readonly CallRef[]): Promise<void> {
   run.recording += 1;
   const children = calls.flatMap(({ child }) => child ?? []);
