@@ -28,17 +28,14 @@ export async function carryOutRun(
   beside: readonly ((input: RunInput) => Beside)[],
 ): Promise<RunSummary> {
   requireIds(input);
-  const run = createRun(
-    input,
-    beside.map((each) => each(input)),
-  );
+  const run = createRun(input, beside);
   listenToOperators(run);
   // A cancel from outside means stop. Stops go through Redis, so the workflow cancels nothing itself.
   return CancellationScope.nonCancellable(async () => {
     const { next } = await run.loop.run();
     if (next.do !== 'done') throw new Error('the loop of a run ends when that is over');
     await untilSaid(run);
-    if (run.reportsEnd) await tellParent(input);
+    await tellParent(run);
     for (const each of run.beside) await each.end(next);
     const { status, step: steps, error } = next;
     run.view.ended(status === 'superseded' ? 'interrupted' : status, steps);
@@ -58,11 +55,11 @@ function requireIds(input: unknown): void {
   throw ApplicationFailure.nonRetryable(text, 'validation_error');
 }
 
-function createRun(input: RunInput, beside: readonly Beside[]): Run {
+function createRun(input: RunInput, beside: readonly ((input: RunInput) => Beside)[]): Run {
   const run: Omit<Run, 'loop'> & { loop?: Loop } = {
     input,
     view: createOperatorsView(input),
-    beside,
+    beside: beside.map((each) => each(input)),
     recording: 0,
     looks: 0,
     reportsEnd: input.from?.reportsEnd === true,

@@ -94,11 +94,8 @@ export function pickRequest<Name extends keyof OperatorRequests>(
 }
 
 /** A client tool's result in the form of the activity; a missing result counts as null. */
-export function toResultAnswer({
-  result,
-  error,
-  ...target
-}: OperatorRequests['submitToolResult']): OperatorAnswer {
+export function toResultAnswer(given: OperatorRequests['submitToolResult']): OperatorAnswer {
+  const { result, error, ...target } = given;
   return error === undefined ? { ...target, result: result ?? null } : { ...target, error };
 }
 

@@ -19,13 +19,6 @@ const shared = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '5s' },
 } as const;
 
-/** These activities take milliseconds, so silence means a dead worker. */
-const brief = {
-  cancellationType: ActivityCancellationType.ABANDON,
-  retry: shared.retry,
-  startToCloseTimeout: '5s',
-} as const;
-
 export const model = proxyActivities<Pick<RunActivities, 'modelStep'>>({
   ...shared,
   startToCloseTimeout: '30m',
@@ -57,6 +50,9 @@ export const bookkeeping = proxyLocalActivities<Bookkeeping>({
   localRetryThreshold: '1s',
 });
 
-/** Operators' answers are regular activities so that the run's timeline shows them. */
-export const answers =
-  proxyActivities<Pick<AnswerActivities, 'answerCall' | 'extendDeadline'>>(brief);
+/** Operators' answers take milliseconds. They are regular activities so that the run's timeline shows them. */
+export const answers = proxyActivities<Pick<AnswerActivities, 'answerCall' | 'extendDeadline'>>({
+  cancellationType: ActivityCancellationType.ABANDON,
+  retry: shared.retry,
+  startToCloseTimeout: '5s',
+});

@@ -9,13 +9,7 @@ import {
   WorkflowIdReusePolicy,
 } from '@temporalio/workflow';
 import { workflowIdOf } from '../protocol/ids.js';
-import {
-  toChildInput,
-  type At,
-  type CallRef,
-  type ChildRef,
-  type RunInput,
-} from '../protocol/run.js';
+import { toChildInput, type At, type CallRef, type ChildRef } from '../protocol/run.js';
 import { SIGNALS, WORKFLOW_TYPE } from '../protocol/temporal.js';
 import { runRef, type Run } from './run.js';
 import { labelsOf, startAttributes } from './operators-view.js';
@@ -64,8 +58,8 @@ export async function wakeChildren(run: Run, calls: readonly CallRef[]): Promise
 }
 
 /** Reports the end of this run to its parent, if the parent asked for it. */
-export async function tellParent({ parent }: RunInput): Promise<void> {
-  if (parent !== undefined) await say(parent.runId, SIGNALS.look);
+export async function tellParent({ input: { parent }, reportsEnd }: Run): Promise<void> {
+  if (reportsEnd && parent !== undefined) await say(parent.runId, SIGNALS.look);
 }
 
 /** Sends even after a cancel. Ignores failures: a closed workflow takes no signals, and the record has its outcome. */
