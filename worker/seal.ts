@@ -5,6 +5,7 @@ import type {
   WorkerOptions,
 } from '@temporalio/worker';
 import { SEALED_FAILURE } from '../protocol/temporal.js';
+import { codeOf } from '../runs/temporal-calls.js';
 
 const MOST_CHARS = 4_096;
 
@@ -41,13 +42,22 @@ function throwSealed(error: unknown): never {
   throw toSealedFailure(error);
 }
 
-/** Names of the errors by which handlers of operations tell the outcome; their package may be missing. */
+/** Names of errors, instead of classes, whose package may be missing. */
 const OUTCOMES: ReadonlySet<string> = new Set(['OperationError', 'HandlerError']);
+const REFUSALS: ReadonlySet<string> = new Set([
+  'WorkflowExecutionAlreadyStartedError',
+  'ActivityExecutionAlreadyStartedError',
+]);
 
 function throwSealedOperation(error: unknown): never {
-  if (!(error instanceof Error) || !OUTCOMES.has(error.name)) throwSealed(error);
-  const { cause, message } = error;
-  error.cause = toSealedFailure(cause ?? ApplicationFailure.create({ message, type: error.name }));
+  if (!(error instanceof Error)) throwSealed(error);
+  // From refusals of Temporal, the SDK derives whether to try again. Temporal knows their texts.
+  if (REFUSALS.has(error.name) || (error.name === 'ServiceError' && codeOf(error) !== undefined))
+    throw error;
+  if (!OUTCOMES.has(error.name)) throwSealed(error);
+  const { cause } = error;
+  const texts = cause === undefined ? [textOf(error)] : [textOf(cause), textOf(error)];
+  error.cause = seal(cause ?? error, texts);
   error.message = SEALED_FAILURE;
   error.stack = '';
   throw error;
@@ -56,8 +66,16 @@ function throwSealedOperation(error: unknown): never {
 /** Returns the failure without its texts; cancellation and async completion pass unchanged. */
 export function toSealedFailure(error: unknown): unknown {
   if (error instanceof CancelledFailure || error instanceof CompleteAsyncError) return error;
+  return seal(error, [textOf(error)]);
+}
+
+function textOf(error: unknown): { message: string; stack?: string | undefined } {
   const { message, stack } = error instanceof Error ? error : { message: String(error) };
-  const text = { message, stack: stack?.slice(0, MOST_CHARS) };
+  return { message, stack: stack?.slice(0, MOST_CHARS) };
+}
+
+/** Returns a failure of the error's type; the last one of the texts is what the caller is told. */
+function seal(error: unknown, texts: readonly object[]): ApplicationFailure {
   const known = error instanceof ApplicationFailure ? error : undefined;
   const sealed = ApplicationFailure.create({
     message: SEALED_FAILURE,
@@ -65,7 +83,7 @@ export function toSealedFailure(error: unknown): unknown {
     nonRetryable: known?.nonRetryable ?? false,
     ...(known?.nextRetryDelay != null && { nextRetryDelay: known.nextRetryDelay }),
     ...(known?.category != null && { category: known.category }),
-    details: [...(known?.details ?? []), text],
+    details: [...(known?.details ?? []), ...texts],
   });
   sealed.stack = '';
   return sealed;

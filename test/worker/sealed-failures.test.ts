@@ -1,8 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { APICallError } from '@ai-sdk/provider';
 import { MockLanguageModelV4 } from 'ai/test';
-import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import { Client, Connection } from '@temporalio/client';
+import {
+  ApplicationFailure,
+  CancelledFailure,
+  WorkflowExecutionAlreadyStartedError,
+} from '@temporalio/common';
+import { Client, Connection, ServiceError } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { OperationError, operation, service, serviceHandler } from 'nexus-rpc';
 import { z } from 'zod';
@@ -165,6 +169,9 @@ describe('what fails on a worker with a codec', () => {
     tools: [
       activityTool({ ...work, name: 'ship', activity: 'Ship', taskQueue: name }),
       nexusTool({ ...theirs, name: 'rate', operation: 'rate' }),
+      nexusTool({ ...theirs, name: 'wrap', operation: 'wrap' }),
+      nexusTool({ ...theirs, name: 'again', operation: 'again', timeoutMs: 10_000 }),
+      nexusTool({ ...theirs, name: 'gone', operation: 'gone', timeoutMs: 10_000 }),
       nexusTool({ ...theirs, name: 'crash', operation: 'crash', timeoutMs: 60_000 }),
     ],
     llmConfig: {
@@ -202,7 +209,14 @@ describe('what fails on a worker with a codec', () => {
       extensions,
       agents: [agent],
     });
-    const risk = { rate: operation<object, object>(), crash: operation<object, object>() };
+    const anything = operation<object, object>();
+    const risk = {
+      rate: anything,
+      wrap: anything,
+      again: anything,
+      gone: anything,
+      crash: anything,
+    };
     const worker = await Worker.create({
       connection: native,
       taskQueue: name,
@@ -210,6 +224,16 @@ describe('what fails on a worker with a codec', () => {
       nexusServices: [
         serviceHandler(service('Risk', risk), {
           rate: () => Promise.reject(new OperationError('failed', CANARY)),
+          wrap: () =>
+            Promise.reject(
+              new OperationError('failed', CANARY, { cause: new Error('of nobody else') }),
+            ),
+          again: () =>
+            Promise.reject(new WorkflowExecutionAlreadyStartedError('Begun.', 'w', 'Rate')),
+          gone: () => {
+            const cause = Object.assign(new Error('Gone.'), { code: 5, details: '', metadata: {} });
+            return Promise.reject(new ServiceError('Gone.', { cause }));
+          },
           crash: () => Promise.reject(new Error(CANARY)),
         }),
       ],
@@ -232,15 +256,32 @@ describe('what fails on a worker with a codec', () => {
     await native.operatorService.createNexusEndpoint({ spec: { name, target } });
   });
 
-  it.concurrent.each(['ship', 'rate'])('tells the model why, and no history: %s', async (tool) => {
-    const handle = await executor.execute('clerk', tool);
-    expect(await handle.result()).toMatchObject({ text: JSON.stringify(CANARY) });
-    const workflowId = toolWorkflowIdOf(handle.runId, `${tool}-0-0`);
-    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
-    const texts = textsOf(events).join('\n');
-    expect(texts).toContain(SEALED_FAILURE);
-    expect(texts).not.toContain(CANARY);
-  });
+  it.concurrent.each(['ship', 'rate', 'wrap'])(
+    'tells the model why, and no history: %s',
+    async (tool) => {
+      const handle = await executor.execute('clerk', tool);
+      expect(await handle.result()).toMatchObject({ text: JSON.stringify(CANARY) });
+      const workflowId = toolWorkflowIdOf(handle.runId, `${tool}-0-0`);
+      const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+      const texts = textsOf(events).join('\n');
+      expect(texts).toContain(SEALED_FAILURE);
+      expect(texts).not.toContain(CANARY);
+    },
+  );
+
+  it.concurrent.each(['again', 'gone'])(
+    'is tried no more often than without it: %s',
+    async (tool) => {
+      const handle = await executor.execute('clerk', tool);
+      await handle.result();
+      const workflowId = toolWorkflowIdOf(handle.runId, `${tool}-0-0`);
+      const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+      const ends = (events ?? []).flatMap(
+        (event) => event.nexusOperationFailedEventAttributes ?? [],
+      );
+      expect(ends).toHaveLength(1);
+    },
+  );
 
   it.concurrent('shows nobody why an operation is tried again', async () => {
     const handle = await executor.execute('clerk', 'crash');
