@@ -83,8 +83,9 @@ async function identify(authenticate: Authenticate, request: Request): Promise<I
   if (isVisitorName(caller.userId)) {
     throw new HelixError('unauthorized', 'The name of this user is reserved.');
   }
-  // Stores replace half a character, so two such names would be one user.
-  if (![caller.userId, caller.tenantId ?? ''].every((name) => name.isWellFormed())) {
+  // Stores replace half a character, so two such names would be one user, and one person two.
+  const { userId, tenantId = '', personId = '' } = caller;
+  if (![userId, tenantId, personId].every((name) => name.isWellFormed())) {
     throw new HelixError('unauthorized', 'The name of this user is malformed.');
   }
   return caller;

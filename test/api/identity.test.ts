@@ -22,8 +22,11 @@ it.each([
   },
 );
 
-it.each(['userId', 'tenantId'])('a half character in the %s is refused', async (name) => {
-  const authenticate = () => ({ userId: 'ann', [name]: 'a\ud800' });
-  const read = createIdentityReader({ authenticate });
-  await expect(read({} as never)).rejects.toMatchObject({ code: 'unauthorized' });
-});
+it.each(['userId', 'tenantId', 'personId'])(
+  'a half character in the %s is refused',
+  async (name) => {
+    const authenticate = () => ({ userId: 'ann', [name]: 'a\ud800' });
+    const read = createIdentityReader({ authenticate });
+    await expect(read({} as never)).rejects.toMatchObject({ code: 'unauthorized' });
+  },
+);
