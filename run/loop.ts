@@ -188,7 +188,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       return;
     }
     const { machine = [] } = hinted;
-    for (const id of machine) begun.delete(id);
+    for (const key of [STEP, ...machine]) begun.delete(key);
     const rest = (ids: readonly string[] = []): string[] =>
       ids.filter((id) => !machine.includes(id));
     const lists = { people: rest(open.people), asleep: rest(open.asleep) };

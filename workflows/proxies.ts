@@ -50,7 +50,10 @@ export const bookkeeping = proxyLocalActivities<Bookkeeping>({
   localRetryThreshold: '1s',
 });
 
-/** Operators' answers take milliseconds. They are regular activities so that the run's timeline shows them. */
+/**
+ * Operators' answers take milliseconds, so silence means a dead worker. They are regular activities so that the run's
+ * timeline shows them.
+ */
 export const answers = proxyActivities<Pick<AnswerActivities, 'answerCall' | 'extendDeadline'>>({
   cancellationType: ActivityCancellationType.ABANDON,
   retry: shared.retry,

@@ -461,6 +461,27 @@ describe('the loop of a run', () => {
     expect(view()?.working).toEqual([s]);
   });
 
+  it('a leg begins again on a hint, after one that the record does not bear out', async () => {
+    const { begun, reply, hint, settled } = createStage({
+      leg: ({ next }) =>
+        next.do === 'open' && next.machine
+          ? () => {
+              begun.push('leg');
+              return new Promise((resolve) => legs.push(resolve));
+            }
+          : undefined,
+    });
+    const legs: ((said: At) => void)[] = [];
+    await reply('model 1', open(6, { people: ['a'], calls: CALLS }));
+    for (const begins of [1, 2]) {
+      await hint({ at: open(7, { machine: ['a'] }) });
+      expect(begun.filter((name) => name === 'leg')).toHaveLength(begins);
+      legs.at(-1)?.(open(6, { people: ['a'] }));
+      await settled();
+      await reply('look', open(6, { people: ['a'] }));
+    }
+  });
+
   it('hands over what its host does not take, with what is known of the calls', async () => {
     const takes = ({ do: what }: Next): boolean => what === 'model';
     const { reply, running } = createStage({ takes });
