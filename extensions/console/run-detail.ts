@@ -30,6 +30,12 @@ async function findRun(
   return run && { run, all };
 }
 
+/** Returns the row from which a run may have steps: one that was steered has some before its turn. */
+function firstRowOf({ run, all }: { run: RunInfo; all: RunInfo[] }): number {
+  const before = all.slice(0, all.indexOf(run)).findLast(({ rewound }) => rewound !== true);
+  return before?.startRow ?? 0;
+}
+
 /**
  * Shows a listed run, with the status of the record if it is the newest. Empty for another
  * tenant's: Temporal does not know the tenant of a run without search attributes.
@@ -71,12 +77,13 @@ export async function readRunDetail(
   const sessionId = sessionOfRun(runId);
   const found = await sessions.withCalls(sessionId);
   if (found === undefined) return undefined;
-  const run = (await findRun(deps, runId))?.run;
-  if (run === undefined) return undefined;
+  const listed = await findRun(deps, runId);
+  if (listed === undefined) return undefined;
+  const { run } = listed;
   const { record, openCalls } = found;
   const { status, turn, mode, stepCount, startedAt, endedAt, by, reason, error, usage } = run;
   const isNewest = record.runId === runId;
-  const rows = run.rewound === true ? [] : await sessions.rows(sessionId, run.startRow);
+  const rows = run.rewound === true ? [] : await sessions.rows(sessionId, firstRowOf(listed));
   // People are asked by the newest run of the conversation itself.
   const mayAsk = isNewest && sessionId === conversation.sessionId;
   return {
@@ -188,11 +195,12 @@ export async function readStep(
   const { run, all } = found;
   const later = all.filter(({ turn, rewound }) => turn > run.turn && rewound !== true);
   const endRow = later.length === 0 ? undefined : Math.min(...later.map((each) => each.startRow));
-  const rows = await sessions.rows(sessionId, run.startRow, endRow);
-  const row = rows.find(
+  const rows = await sessions.rows(sessionId, firstRowOf(found), endRow);
+  const at = rows.findIndex(
     (each) =>
       each.role === 'assistant' && each.runId === runId && each.step === step && !each.display,
   );
+  const row = rows[at];
   if (row?.role !== 'assistant') return undefined;
   const settled = session.openCalls.flatMap(({ row: result }) => result ?? []);
   const results = new Map(
@@ -205,19 +213,24 @@ export async function readStep(
   return {
     step,
     agent: session.record.agent,
-    prompt: toPrompt(rows),
+    prompt: toPrompt(rows.slice(0, at)),
     text: texts('text'),
     reasoning: texts('reasoning'),
     calls: row.parts.flatMap((part) => (part.type === 'tool-call' ? toCall(part, results) : [])),
   };
 }
 
+/** Joins the newest messages of people. */
 function toPrompt(rows: readonly Row[]): string {
-  const texts = rows.flatMap((row) =>
-    row.role === 'user' && row.hidden !== true
-      ? row.parts.flatMap((part) => (part.type === 'text' ? part.text : []))
-      : [],
-  );
+  const end = rows.findLastIndex((row) => row.role === 'user' && row.hidden !== true) + 1;
+  const others = rows.slice(0, end).findLastIndex(({ role }) => role !== 'user');
+  const texts = rows
+    .slice(others + 1, end)
+    .flatMap((row) =>
+      row.role === 'user' && row.hidden !== true
+        ? row.parts.flatMap((part) => (part.type === 'text' ? part.text : []))
+        : [],
+    );
   return texts.join('\n').slice(0, PROMPT_CHARS).toWellFormed();
 }
 

@@ -7,6 +7,7 @@ import {
 import { listRuns, type RunFilter, type RunPage } from '../../../extensions/console/run-list.js';
 import type { RouteDeps } from '../../../api/deps.js';
 import type { NewCall } from '../../../store/contract/call-record.js';
+import { playTurn, takeStep } from '../../../store/conformance/session/played-turns.js';
 import { newSubAgent } from '../../../store/conformance/tree.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, newSessionId } from '../../support/session-driver.js';
@@ -85,6 +86,23 @@ it("a run's events are those of its turn, page by page", async () => {
   expect(await readEvents(deps, record, `${session.id}:9-x`, { after: 0, limit: 1 })).toBe(
     undefined,
   );
+});
+
+it('a run that was steered has its steps from before that, too', async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores, newSessionId());
+  await playTurn(session, 'u1');
+  const run = await session.newRun('u2');
+  await takeStep(session, run, 1);
+  await session.steer('u3');
+  const record = await stores.store.sessions.read(session.id);
+  if (record === undefined) throw new Error('no record');
+  await takeStep(session, { ...run, messageId: 'msg-5', turn: 3 }, 2);
+  const deps = { stateStore: stores.store } as never;
+  const detail = await readRunDetail(deps, { userId: 'ann' }, record, run.runId);
+  expect(detail?.steps.map(({ step }) => step)).toEqual([1, 2]);
+  const steps = await Promise.all([1, 2].map((step) => readStep(deps, run.runId, step)));
+  expect(steps.map((step) => step?.prompt)).toEqual(['hello from u2', 'hello from u3']);
 });
 
 it('a run that was begun again names who asked for it, and how it began', async () => {
