@@ -1,8 +1,15 @@
 import { equal, includes } from '../../store/conformance/assertions.js';
 import { AGENT, approval, client, server } from '../../store/conformance/fixtures.js';
-import type { SessionDriver } from '../../store/conformance/session-driver.js';
+import { drive, type SessionDriver } from '../../store/conformance/session-driver.js';
 import type { Case } from '../../store/conformance/suite.js';
-import { childAt, grow, heldCall, settleChild } from '../../store/conformance/tree.js';
+import {
+  begin,
+  childAt,
+  grow,
+  heldCall,
+  newSubAgent,
+  settleChild,
+} from '../../store/conformance/tree.js';
 import type { SettleCallResult } from '../../store/contract/calls.js';
 import type { Store } from '../../store/contract/store.js';
 import { it } from './rules.js';
@@ -221,6 +228,27 @@ describe('the webhook of a call', () => {
     await callHook(setup.store, one.driver.id, one.ref.runId);
     await settleChild(setup, root, runId, two.callId);
     includes(await root.record(), { status: 'running', stream: 'active' });
+  });
+
+  it('a sub-agent that goes on alone begins a leg with those above it, which work again', async (setup) => {
+    const { store } = setup;
+    const tree = await grow(setup, 1, (runId) => [heldCall(runId, 'own')]);
+    const { driver, ref } = childAt(tree, 0);
+    const { call, child } = newSubAgent(tree.root.id, 'below');
+    await driver.ask(ref.runId, 1, [call]);
+    await begin(setup, driver, ref.runId, 'below', child);
+    const below = drive(setup, child.sessionId);
+    await below.ask(child.runId, 1, [server('s')]);
+    await waitForHook(setup, below, child.runId);
+    includes(await driver.record(), { status: 'waiting_children' });
+    await callHook(store, below.id, child.runId);
+    for (const { id } of [tree.root, driver, below]) {
+      includes(await store.sessions.read(id), { status: 'running', leg: { number: 2 } });
+    }
+    const above = [{ sessionId: tree.root.id, runId: tree.runId }, ref];
+    for (const { sessionId, runId } of above) {
+      includes(await store.runs.next({ sessionId, runId }), { next: { isPartial: true } });
+    }
   });
 
   it('a sub-agent that ends releases nothing where no people were asked, or others are', async (setup) => {
