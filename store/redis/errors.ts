@@ -7,7 +7,7 @@ const NOT_NOW =
 /** Missing permission for a command, for a key or channel, or for a command inside a script. */
 const NO_RIGHT = /^NOPERM |^(?:ERR )?The user executing the script can't /;
 const NO_ENTRY = /^(NOAUTH|WRONGPASS) /;
-const NO_COMMAND = /^ERR unknown (?:command|subcommand) '?([^', ]*)/i;
+const NO_COMMAND = /^ERR unknown (?:command|subcommand) ['`]?([^'`, ]*)/i;
 
 /** Before Redis 7, a refusal within a script comes behind its place. */
 const PLACE = /^.*@user_script: ?\d+: -?/;

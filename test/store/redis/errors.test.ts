@@ -31,3 +31,9 @@ it.each([
     expect(toContractError(error)).toMatchObject(expected);
   }
 });
+
+it.each(["'SSUBSCRIBE'", '`SSUBSCRIBE`'])('a Redis without the command %s is named', (quoted) => {
+  const said = new Error(`ERR unknown command ${quoted}, with args beginning with: `);
+  const error = Object.assign(said, { name: 'ReplyError' });
+  expect(toContractError(error).message).toContain('a Redis without SSUBSCRIBE.');
+});
