@@ -131,17 +131,6 @@ describe('a message that comes while', () => {
     expect(started).toMatchObject([{ runId, turn: 2 }]);
   });
 
-  it('a lost run blocks the conversation begins its own', async () => {
-    const { session, look, execute } = compose();
-    await session.speaking();
-    look.found = { ...NOTHING, state: 'closed' };
-    expect(await execute('u2')).toMatchObject({ kind: 'busy' });
-    const { now } = Date;
-    jest.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
-    expect(await execute('u2')).toMatchObject({ kind: 'begun' });
-    expect(await session.runs()).toMatchObject([{ status: 'failed' }, { status: 'starting' }]);
-  });
-
   it('a model speaks stops it, if it is to interrupt', async () => {
     const { store, session, execute } = compose();
     const { runId } = await session.speaking();

@@ -63,15 +63,21 @@ it('no reply to an answer waits for the signal to the run, but an exit does', as
   await idle();
 });
 
-/** Starts a run whose call waits for its webhook. */
-async function suspended({ store, session }: Pick<Case, 'store' | 'session'>) {
+/** Starts a run whose call is about to wait for its webhook. */
+async function hooked({ store, session }: Pick<Case, 'store' | 'session'>) {
   const { runId } = await session.asked(server('s'));
   const base = { writer: session.callWriter(runId, 1, 's', 1), toolCallId: 's', now: Date.now() };
   const secret = 'A'.repeat(43);
   await store.calls.start({ ...base, hook: secret });
-  await store.calls.suspend(base);
   const token = formatWebhookToken({ sessionId: session.id, toolCallId: 's', secret });
-  return { runId, token };
+  return { runId, token, suspend: () => store.calls.suspend(base) };
+}
+
+/** Starts a run whose call waits for its webhook. */
+async function suspended(given: Pick<Case, 'store' | 'session'>) {
+  const { suspend, ...call } = await hooked(given);
+  await suspend();
+  return call;
 }
 
 it('an answer that is repeated, or a resumption, wakes the run again until it has continued', async () => {
@@ -108,14 +114,10 @@ it('a webhook wakes the run whose call it answers', async () => {
 
 it('a request to a webhook does not answer a call that begins to wait while it is checked', async () => {
   const stores = createMemoryStores();
-  const session = drive(stores);
-  const { runId } = await session.asked(server('s'));
-  const base = { writer: session.callWriter(runId, 1, 's', 1), toolCallId: 's', now: Date.now() };
-  const secret = 'A'.repeat(43);
-  await stores.store.calls.start({ ...base, hook: secret });
+  const { token, suspend } = await hooked({ ...stores, session: drive(stores) });
   const store = changing(stores.store, (changes) => {
     const settle: typeof changes.calls.settle = async (...input) => {
-      await changes.calls.suspend(base);
+      await suspend();
       return changes.calls.settle(...input);
     };
     return { ...changes, calls: { ...changes.calls, settle } };
@@ -123,7 +125,6 @@ it('a request to a webhook does not answer a call that begins to wait while it i
   const logger = { warn: () => undefined };
   const agents = { get: () => undefined };
   const answers = createAnswers({ store, agents, host: 'api', holdMs: 1, logger });
-  const token = formatWebhookToken({ sessionId: session.id, toolCallId: 's', secret });
   await expect(answers.callWebhook(token, 1)).rejects.toMatchObject({ code: 'unavailable' });
 });
 
