@@ -65,12 +65,13 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
       ]);
       const sums = Object.entries(ofDay);
       if (sums.length === 0 && costs.every((cost) => cost === null)) return true;
-      const writes: Write[] = [
-        // The last field would take the time with it at which the list expires.
-        ...(sums.length > 0 ? [['HSET', users + day, FORGOTTEN, '1'] as const] : []),
-        ['HDEL', users + day, user],
-        ['UNLINK', used + day],
-      ];
+      const writes: Write[] = [];
+      if (sums.length > 0) {
+        // The last field would take the time with it at which the list expires, so this one comes first.
+        writes.push(['HSET', users + day, FORGOTTEN, '1']);
+        writes.push(['HDEL', used + day, ...Object.keys(ofDay)]);
+      }
+      writes.push(['HDEL', users + day, user]);
       for (const period of periods) writes.push(['HDEL', period, user]);
       const checks: Check[] = [];
       for (const [by, sum] of sums) {
@@ -82,7 +83,9 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
         const left = await redis.pttl(used + day);
         if (left > 0) writes.push(['PEXPIRE', forgotten, left]);
       }
-      return (await writeIf(checks, writes, { isFreeing: true })) || undefined;
+      await writeIf(checks, writes, { isFreeing: true });
+      // A sum of another agent or model may have come meanwhile.
+      return undefined;
     });
   }
 

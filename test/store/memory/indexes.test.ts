@@ -8,6 +8,7 @@ import { toAct } from '../../../runs/record/acts.js';
 import type { SessionRecord } from '../../../session/record.js';
 import type { RedisContext } from '../../../store/redis/context.js';
 import { createKeySpace, ownerAt } from '../../../store/redis/keys.js';
+import { createLocalAtomic, createLocalCommands } from '../../../store/memory/local-redis.js';
 import { createUsage } from '../../../store/redis/usage.js';
 import { drive, newCall, newSessionId, textIn, userMessage } from '../../support/session-driver.js';
 
@@ -23,6 +24,7 @@ function open(options: Omit<MemoryOptions, 'now'> = {}) {
   const call = (name: string, ...args: (string | number)[]) => data.keyspace.call(name, ...args);
   return {
     ...stores,
+    keyspace: data.keyspace,
     call,
     session: drive(stores),
     /** Loses the record of a session, as its expiry does. */
@@ -260,6 +262,32 @@ describe('the figures of owners', () => {
     expect(call('HKEYS', `${users}19700101`)).toEqual(['f:']);
     expect(call('PTTL', `${users}19700101`)).toBeGreaterThan(0);
     expect(call('PTTL', `${ownerAt(base, 'f:').used}19700101`)).toBeGreaterThan(0);
+  });
+
+  it('what is charged while a person is forgotten stays, and names nobody', async () => {
+    const { keyspace, session, store, streamManager } = open();
+    await session.end((await session.newRun()).runId, 'completed');
+    await store.owners.fold(session.id);
+    const other = drive({ store, streamManager });
+    await other.end((await other.newRun({ agent: 'helper' })).runId, 'completed');
+    const redis = createLocalCommands(keyspace);
+    const { writeIf } = createLocalAtomic(keyspace);
+    const context = {
+      redis,
+      keys,
+      now: () => 0,
+      writeIf: async (...write: Parameters<typeof writeIf>) => {
+        await store.owners.fold(other.id);
+        return writeIf(...write);
+      },
+    };
+    await createUsage(context as unknown as RedisContext).forget(ANN);
+    const sums = await store.usage.read(undefined, { since: '1970-01-01', until: '1970-01-01' });
+    const found = sums.map(({ agent, owner, runs }) => [agent, owner, runs]).sort();
+    expect(found).toEqual([
+      ['helper', undefined, 1],
+      ['tester', undefined, 1],
+    ]);
   });
 
   it('a person is not forgotten while the store is away, which only the caller learns', async () => {
