@@ -47,7 +47,7 @@ module.exports = {
     ...Object.entries(MAY_IMPORT).map(([from, may]) => forbid(`${from} imports only ${may}`, from, folders, `${from}|${may}`)),
     ...NEVER_LOAD.map(([from, to, but, how = ['type-only']]) => never(from, to, but, { dependencyTypesNot: how })),
     ...Object.entries(PACKAGES).map(([names, where]) => never(`(?!(${where}|test|bench)/).*`, `.*node_modules/(${names})`)),
-    never('(?!test/|bench/).*', 'test|bench'),
+    never('(?!test/|bench/).*', 'test|bench'), never('index\\.ts', 'examples'),
     never('(activities|runs|extensions/one-process|ai-sdk|api|worker)/(?![\\w/-]*main\\.|ai-sdk/tool-loop-agent).*', 'store/(redis|memory)'),
     never('(?!index\\.|(extensions|testing|cli|examples|scripts|test|bench)/|[\\w/-]*main\\.).*', 'examples|extensions'),
     never('session|workflows|extensions/[\\w/-]*workflows', '.*node_modules', '.*node_modules/@temporalio'),

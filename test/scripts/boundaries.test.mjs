@@ -38,6 +38,7 @@ const FORBIDDEN = [
   ['cli/commands/b.ts', '../../protocol/limits.js'],
   ['examples/embed/a.ts', '../../api/any.js'],
   ['api/b.ts', '../examples/any.js'],
+  ['index.ts', './examples/any.js'],
   ['examples/lab/a.ts', '../../store/contract/any.js'],
   ['web/src/a.ts', '../../store/contract/any.js'],
   ['web/src/b.ts', '../../ai-sdk/client/any.js'],
