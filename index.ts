@@ -39,6 +39,7 @@ export type {
   CompactedMessages,
   CompactionRecord,
   DurableSettings,
+  FailedCompaction,
   FinishEvent,
   HookPlace,
   InferAgentTools,

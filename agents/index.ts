@@ -37,6 +37,7 @@ export type {
 export type {
   CompactedMessages,
   CompactionRecord,
+  FailedCompaction,
   MadeCompaction,
   PreparedStep,
   PrepareStep,
