@@ -156,6 +156,17 @@ describe('commit', () => {
   });
 });
 
+describe('compact', () => {
+  it('the usage of a failed summary counts, unless another attempt has taken over', async (setup) => {
+    const { store, session } = setup;
+    const { runId, writer } = await session.speaking();
+    equal(await store.steps.compact({ writer, usage: FIRST }), { kind: 'none' });
+    await session.claim(session.writer(runId, 1, 2));
+    equal(await store.steps.compact({ writer, usage: SECOND }), { kind: 'fenced' });
+    includes((await store.runs.read(session.id, runId))?.usage, FIRST);
+  });
+});
+
 describe('discard', () => {
   it('a discard withdraws what the attempt wrote and counts a failure once', async (setup) => {
     const { store, session } = setup;
