@@ -286,12 +286,12 @@ export interface ProviderTool {
 const foreign = {
   /** Provider's form of a tool that the provider defines; replaces the schema. */
   provider: z.custom<ProviderTool>(() => true).optional(),
-  /** Model's view of the tool in addition to its name. */
+  /** Model's view of the tool in addition to name and description. */
   forModel: z
     .custom<
       { readonly inputSchema: FlexibleSchema } & Pick<
         LanguageModelV4FunctionTool,
-        'description' | 'providerOptions' | 'strict' | 'inputExamples'
+        'providerOptions' | 'strict' | 'inputExamples'
       >
     >(() => true)
     .optional(),

@@ -231,11 +231,14 @@ function toModelTool(tool: ToolDefinition): Promise<ModelTool> {
 }
 
 async function describe(tool: ToolDefinition): Promise<ModelTool> {
-  const { name, description, forModel, provider } = tool;
+  const { name, listedAs = name, forModel, provider } = tool;
   if (provider !== undefined) {
     const { id, args } = provider;
     return { type: 'provider', id, name, args: { ...args } };
   }
   const inputSchema = await inputSchemaOf(tool).jsonSchema;
-  return { description, ...forModel, type: 'function', name, inputSchema };
+  // The name stands for a description that a tool of the AI SDK lacks.
+  const isDescribed = forModel === undefined || tool.description !== listedAs;
+  const description = isDescribed ? tool.description : undefined;
+  return { ...forModel, type: 'function', name, description, inputSchema };
 }

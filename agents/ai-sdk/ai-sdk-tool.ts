@@ -104,7 +104,6 @@ export function toDefinition(
   const { title, description, inputSchema, outputSchema, execute, toModelOutput } = tool;
   const { providerOptions, strict, inputExamples } = tool;
   const executor = toExecutor(tool, fields);
-  const text = toDescription(description);
   for (const [field, schema] of Object.entries({ inputSchema, outputSchema })) {
     if (isToolSchema(schema) || (schema === undefined && field === 'outputSchema')) continue;
     const fault = `${field} must be a zod schema, jsonSchema({ … }) or a Standard Schema`;
@@ -116,7 +115,7 @@ export function toDefinition(
     ...settings,
     name,
     ...(typeof title === 'string' && title.trim() !== '' && { title: title.slice(0, 200) }),
-    description: text ?? name,
+    description: toDescription(description) ?? name,
     inputSchema: toToolSchema(inputSchema as FlexibleSchema),
     // Results of `execute` are not checked, as in the AI SDK; results of a browser are.
     outputSchema:
@@ -126,7 +125,7 @@ export function toDefinition(
     execute: executor,
     requireApproval: settings.requireApproval ?? toApprovalRule(name, tool.needsApproval, fields),
     provider,
-    forModel: { description: text, inputSchema, providerOptions, strict, inputExamples },
+    forModel: { inputSchema, providerOptions, strict, inputExamples },
     ...toInputHooks(name, tool, fields),
     ...(tool.type === 'dynamic' && { isDynamic: true }),
     toModelOutput,

@@ -4,6 +4,7 @@ import { dynamicTool, hasToolCall, isStepCount, stepCountIs, tool, ToolLoopAgent
 import { ToolLoopAgent as ToolLoopAgentOfSix, stepCountIs as stepCountIsOfSix } from 'ai-v6';
 import { z } from 'zod';
 import { createSubAgentTool, defineAgent, fromAgent, fromAiSdkTool } from '../../agents/index.js';
+import { fakeTool } from '../support/fake-tool.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { plain } from './compare-prompts.js';
 import { REPLIES, serve, SHAPES, tools } from './serve-agent.js';
@@ -181,6 +182,24 @@ describe.each(SHAPES)('agents of the AI SDK%s', (_suffix, shape) => {
       toolChoice: { type: 'tool', toolName: 'admin_list' },
     });
     expect(model.doStreamCalls[0]?.tools).toHaveLength(1);
+  });
+
+  it('a description that replaces one, or none, is what the model reads', async () => {
+    const model = fakeModel(() => parts.says('Done.'));
+    const bare = tool({ inputSchema: z.object({}), execute: () => 1 });
+    const replaced = { description: 'Replaced.' };
+    const list = [
+      { ...fromAiSdkTool('a', { ...bare, description: 'Own.' }), ...replaced },
+      { ...fromAiSdkTool('b', bare), ...replaced },
+      fromAiSdkTool('c', { ...bare, description: 'Own.' }),
+      fromAiSdkTool('d', bare),
+      fakeTool('e', () => 1, { description: 'e' }),
+    ];
+    const { begin, step } = await serve({ model, tools: list });
+    await step(await begin(), 1);
+    expect(model.doStreamCalls[0]?.tools).toMatchObject(
+      ['Replaced.', 'Replaced.', 'Own.', undefined, 'e'].map((description) => ({ description })),
+    );
   });
 
   it('a tool that is not active in a step is unknown in it', async () => {
