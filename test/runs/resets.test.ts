@@ -259,6 +259,11 @@ it.concurrent.each(['cancelled', 'stopped'])(
     if (how === 'stopped') await runs.executor.stop(id, { mode: 'interrupt' });
     else await runs.client.workflow.getHandle(workflowIdOf(run.runId)).cancel();
     for (const each of [run, child]) {
+      const workflow = runs.client.workflow.getHandle(workflowIdOf(each.runId));
+      await until(
+        'it has ended',
+        async () => (await workflow.describe()).status.name !== 'RUNNING',
+      );
       expect(await runs.result(each)).toMatchObject({ status: 'interrupted' });
     }
   },
