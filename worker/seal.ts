@@ -55,6 +55,8 @@ function throwSealedOperation(error: unknown): never {
   if (REFUSALS.has(error.name) || (error.name === 'ServiceError' && codeOf(error) !== undefined))
     throw error;
   if (!OUTCOMES.has(error.name)) throwSealed(error);
+  // A handler may throw one error again and again.
+  if (error.message === SEALED_FAILURE) throw error;
   const { cause } = error;
   const texts = cause === undefined ? [textOf(error)] : [textOf(cause), textOf(error)];
   error.cause = seal(cause ?? error, texts);

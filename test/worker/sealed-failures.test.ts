@@ -210,6 +210,7 @@ describe('what fails on a worker with a codec', () => {
       agents: [agent],
     });
     const anything = operation<object, object>();
+    const refusal = new OperationError('failed', CANARY);
     const risk = {
       rate: anything,
       wrap: anything,
@@ -223,7 +224,7 @@ describe('what fails on a worker with a codec', () => {
       activities: { Ship: () => Promise.reject(new Error(CANARY)) },
       nexusServices: [
         serviceHandler(service('Risk', risk), {
-          rate: () => Promise.reject(new OperationError('failed', CANARY)),
+          rate: () => Promise.reject(refusal),
           wrap: () =>
             Promise.reject(
               new OperationError('failed', CANARY, { cause: new Error('of nobody else') }),
@@ -257,8 +258,9 @@ describe('what fails on a worker with a codec', () => {
   });
 
   it.concurrent.each(['ship', 'rate', 'wrap'])(
-    'tells the model why, and no history: %s',
+    'tells the model why, each time, and no history: %s',
     async (tool) => {
+      await (await executor.execute('clerk', tool)).result();
       const handle = await executor.execute('clerk', tool);
       expect(await handle.result()).toMatchObject({ text: JSON.stringify(CANARY) });
       const workflowId = toolWorkflowIdOf(handle.runId, `${tool}-0-0`);
