@@ -195,7 +195,9 @@ export async function readStep(
   const { run, all } = found;
   const later = all.filter(({ turn, rewound }) => turn > run.turn && rewound !== true);
   const endRow = later.length === 0 ? undefined : Math.min(...later.map((each) => each.startRow));
-  const rows = await sessions.rows(sessionId, firstRowOf(found), endRow);
+  const firstRow = firstRowOf(found);
+  const rows = await sessions.rows(sessionId, firstRow, endRow);
+  const turnAt = run.startRow - firstRow;
   const at = rows.findIndex(
     (each) =>
       each.role === 'assistant' && each.runId === runId && each.step === step && !each.display,
@@ -213,7 +215,7 @@ export async function readStep(
   return {
     step,
     agent: session.record.agent,
-    prompt: toPrompt(rows.slice(0, at)),
+    prompt: toPrompt(rows.slice(at < turnAt ? 0 : turnAt, at)),
     text: texts('text'),
     reasoning: texts('reasoning'),
     calls: row.parts.flatMap((part) => (part.type === 'tool-call' ? toCall(part, results) : [])),

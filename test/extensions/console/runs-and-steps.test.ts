@@ -10,7 +10,7 @@ import type { NewCall } from '../../../store/contract/call-record.js';
 import { playTurn, takeStep } from '../../../store/conformance/session/played-turns.js';
 import { newSubAgent } from '../../../store/conformance/tree.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { drive, newCall, newSessionId } from '../../support/session-driver.js';
+import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
 
 /** Plays two turns: the first has an approved call, the second a waiting one. */
 async function twoTurns() {
@@ -103,6 +103,18 @@ it('a run that was steered has its steps from before that, too', async () => {
   expect(detail?.steps.map(({ step }) => step)).toEqual([1, 2]);
   const steps = await Promise.all([1, 2].map((step) => readStep(deps, run.runId, step)));
   expect(steps.map((step) => step?.prompt)).toEqual(['hello from u2', 'hello from u3']);
+});
+
+it('a step that a hidden message asked for shows no message of the turn before', async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores, newSessionId());
+  await playTurn(session, 'u1');
+  const { row, ...message } = userMessage('u2');
+  const hidden = { ...message, row: { ...row, hidden: true as const }, hidden: true };
+  const run = await session.newRun({ messages: [hidden] });
+  await takeStep(session, run, 1);
+  const step = await readStep({ stateStore: stores.store } as never, run.runId, 1);
+  expect(step?.prompt).toBe('');
 });
 
 it('a run that was begun again names who asked for it, and how it began', async () => {
