@@ -258,7 +258,11 @@ export const StreamChunkSchema = z.discriminatedUnion('type', [
     filename: z.string().optional(),
     ...ofPart,
   }),
-  chunk('step_start', { stepId: z.string().optional() }),
+  chunk('step_start', {
+    stepId: z.string().optional(),
+    /** True if the questions join the newest step, where others are still open. */
+    joins: z.boolean().optional(),
+  }),
   chunk('step_end', {
     stepId: z.string().optional(),
     usage: Usage.optional(),

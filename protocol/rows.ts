@@ -167,6 +167,8 @@ export const AssistantRow = z.object({
   display: z.boolean().optional(),
   /** For such a row: its position among the events of calls. */
   sequence: z.number().optional(),
+  /** True if its calls join the step before it, where others were still open. */
+  joins: z.boolean().optional(),
 });
 export type AssistantRow = z.infer<typeof AssistantRow>;
 

@@ -130,12 +130,17 @@ function sayMarker(
   }
 }
 
-/** Writes the deferred requests of sub-agents, in a step of their own and as one row of the conversation's history. */
+/**
+ * Writes the deferred requests of sub-agents, in a step of their own and as one row of the conversation's history. They
+ * join the step of earlier questions that are still open, since stock pages send the answers of the last step only.
+ */
 function showHeld(conversation: Session, speaker: Speaker, waiting: readonly Asked[]): void {
   const held = waiting.filter(({ call }) => call.isHeld === true);
   if (held.length === 0) return;
   const { log } = conversation.tree;
-  say(conversation, speaker, 'step_start', { stepId: 'ask' });
+  const isBesideOpen = waiting.length > held.length;
+  const joins = isBesideOpen && { joins: true };
+  say(conversation, speaker, 'step_start', { stepId: 'ask', ...joins });
   const first = log.sequence;
   const { step, timestamp } = speaker;
   const parts: string[] = [];
@@ -153,6 +158,7 @@ function showHeld(conversation: Session, speaker: Speaker, waiting: readonly Ask
     step,
     display: true,
     sequence: first,
+    ...joins,
   };
   const row = withRaw(JSON.stringify(head), { parts: `[${parts.join(',')}]` });
   conversation.rows.push(row);

@@ -48,6 +48,7 @@ export function convertToUIMessages(
 ): UIMessage[] {
   const results = collectResults(rows, options);
   const calls = new Map(options.openCalls?.map((call) => [call.spec.toolCallId, call]));
+  const steps = toSteps(rows);
   const messages: UIMessage[] = [];
   const replies = new Map<string, Reply>();
   for (const row of rows) {
@@ -69,7 +70,9 @@ export function convertToUIMessages(
     reply.last = row;
     markCut(reply.message, row.interrupted);
     showEvents(reply, row.sequence);
-    reply.message.parts.push({ type: 'step-start' }, ...toStepParts(row, results, calls, options));
+    if (row.joins !== true) reply.message.parts.push({ type: 'step-start' });
+    const step = steps.get(row) ?? [];
+    reply.message.parts.push(...toStepParts(row, step, results, calls, options));
     if (row.display !== true) reply.events = toCallEvents(row, results);
   }
   for (const [messageId, reply] of replies) {
@@ -160,14 +163,28 @@ function toUserMessage(row: UserRow, id: string): UIMessage {
     : { id, role: 'user', parts, metadata: row.metadata };
 }
 
+/** Returns the parts of each row's step, with those that joined it later. */
+function toSteps(rows: readonly Row[]): Map<Row, AssistantPart[]> {
+  const steps = new Map<Row, AssistantPart[]>();
+  let step: AssistantPart[] = [];
+  for (const row of rows) {
+    if (row.role !== 'assistant') continue;
+    if (row.joins !== true) step = [];
+    step.push(...row.parts);
+    steps.set(row, step);
+  }
+  return steps;
+}
+
 function toStepParts(
   row: AssistantRow,
+  step: readonly AssistantPart[],
   results: ReadonlyMap<string, ToolRow>,
   calls: ReadonlyMap<string, OpenCall>,
   options: ConvertOptions,
 ): UIMessagePart[] {
   const parts: UIMessagePart[] = [];
-  const isBesideOpen = row.parts.some(
+  const isBesideOpen = step.some(
     (part) => part.type === 'tool-call' && calls.get(part.toolCallId)?.state === 'waiting',
   );
   let reasonings = 0;

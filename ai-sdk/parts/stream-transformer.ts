@@ -136,10 +136,11 @@ class StepFrame {
     this.#open(out);
   }
 
-  /** Begins another frame within the newest step, for calls that wait for people. */
-  enterAgain(step: number, out: UIStreamPart[]): void {
-    this.#close(out);
+  /** Begins another frame within the newest step, for calls that wait for people, unless they join the newest frame. */
+  enterAgain({ step, joins }: ChunkOf<'step_start'>, out: UIStreamPart[]): void {
     this.#step = Math.max(this.#step, step);
+    if (joins === true) return;
+    this.#close(out);
     this.#isUncommitted = false;
     this.#open(out);
   }
@@ -348,10 +349,12 @@ export class StreamTransformer {
         out.push({ type: 'data-output', data: chunk.output ?? null });
         break;
       case 'step_start':
-        if (chunk.stepId === ASK_STEP_ID) this.#step.enterAgain(chunk.step, out);
+        this.#calls.joins = chunk.joins === true;
+        if (chunk.stepId === ASK_STEP_ID) this.#step.enterAgain(chunk, out);
         else this.#step.enter(chunk.step, out);
         break;
       case 'step_end':
+        this.#calls.joins = false;
         this.#markCut(chunk.interrupted, out);
         this.#step.commit(chunk.step, out);
         break;

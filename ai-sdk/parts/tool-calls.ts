@@ -23,6 +23,8 @@ interface KnownCall {
   /** Request that the tool's own rule answers. */
   automatic?: ChunkOf<'tool_approval_request'> | undefined;
   isRequested?: boolean;
+  /** True until the call is answered, if it joined the questions of an earlier pause. */
+  isJoined?: boolean;
   isSettled?: boolean;
   /** True if a client's result may still replace the timeout. */
   isTimedOut?: boolean;
@@ -34,6 +36,10 @@ type AnnouncedCall = OfProvider & { toolCallId: string; toolName: string; input?
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   readonly #calls = new Map<string, KnownCall>();
+  /** Denied calls beside which a joined call is still open: stock pages do not send the answers of a step with a denied call. */
+  #denied: string[] = [];
+  /** True while the calls that are announced join the questions of an earlier pause. */
+  joins = false;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
@@ -75,6 +81,13 @@ export class ToolCalls {
         else this.#failCall(chunk.toolCallId, chunk.error, out, chunk.errorCode);
         break;
     }
+    this.#tellDenied(out);
+  }
+
+  #tellDenied(out: UIStreamPart[]): void {
+    if (this.#denied.length === 0 || [...this.#calls.values()].some(isOpenJoined)) return;
+    for (const toolCallId of this.#denied) out.push({ type: 'tool-output-denied', toolCallId });
+    this.#denied = [];
   }
 
   /** Forgets calls whose arguments were streaming when their attempt was discarded. */
@@ -179,6 +192,7 @@ export class ToolCalls {
     const { toolCallId, approvalId, approved, reason } = chunk;
     const { profile } = this.#options;
     const call = this.#of(toolCallId);
+    call.isJoined = false;
     const request = call.automatic;
     if (request !== undefined) {
       call.automatic = undefined;
@@ -193,7 +207,7 @@ export class ToolCalls {
     if (profile === 'v7')
       out.push({ type: 'tool-approval-response', approvalId, approved, reason });
     if (approved || !this.#isKnown(call) || !settle(call)) return;
-    out.push({ type: 'tool-output-denied', toolCallId });
+    this.#denied.push(toolCallId);
   }
 
   #showPreliminary(chunk: ChunkOf<'tool_output_preliminary'>, out: UIStreamPart[]): void {
@@ -233,6 +247,7 @@ export class ToolCalls {
     const call = this.#of(toolCallId);
     if (call.isAnnounced) return;
     call.isAnnounced = true;
+    call.isJoined = this.joins;
     call.streaming = undefined;
     const told = providerMetadata && { providerMetadata };
     const made = { toolCallId, toolName, input, ...toMarks(call), ...told };
@@ -253,6 +268,10 @@ function toDynamic({ isByClient }: KnownCall): { dynamic?: true } {
 /** Returns the flags; a call that waits for a person never has `providerExecuted`. */
 function toMarks(call: KnownCall): { dynamic?: true; providerExecuted?: true } {
   return { ...toDynamic(call), ...(call.isServerRun && { providerExecuted: true as const }) };
+}
+
+function isOpenJoined({ isJoined, isSettled }: KnownCall): boolean {
+  return isJoined === true && isSettled !== true;
 }
 
 /** Returns true the first time: a call has one result, which may replace its timeout. */

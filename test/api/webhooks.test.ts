@@ -19,7 +19,7 @@ import {
   untilRests,
 } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
-import { charge } from '../support/lab-calls.js';
+import { charge, delegate } from '../support/lab-calls.js';
 import { useLocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
 import { until } from '../support/until.js';
@@ -206,6 +206,47 @@ describe('a webhook', () => {
     ]);
     await expectStoredAsShown(client, url, sessionId);
   });
+
+  it.each([
+    ['asked', ['c1', 'r1'], true],
+    ['denied', ['r1', 'c1'], false],
+  ] as const)(
+    'before a sub-agent asks leaves every open question in the last step: %s',
+    async (_, order, approved) => {
+      const { url, stores } = product;
+      const locate = { tool: 'locate', id: 'c1', args: {} };
+      for (const [, library] of CLIENTS) {
+        const sessionId = newSessionId();
+        let client = openChat(library, { url, sessionId });
+        const child = delegate('d1', { calls: [WAITS] }, { calls: [locate] }, { say: 'ok' });
+        await client.chat.sendMessage(toScript({ calls: [charge('r1'), child] }));
+        const id = await untilAsked(client, 'r1');
+        const [, path = ''] = await until('the address', async () => {
+          const log = await stores.streamManager.read(sessionId, 0, 1_000);
+          return /(\/api\/hooks\/[\w-]+)/.exec(JSON.stringify(log)) ?? undefined;
+        });
+        expect(await callHook(url + path, '{"value":1}')).toEqual([200, 'accepted']);
+        await until('the question', async () => {
+          const { pending, status } = await loadSnapshot(url, sessionId);
+          return status === 'paused' && pending?.length === 2;
+        });
+        if (approved) {
+          const loaded = await loadChat(library, { url, sessionId });
+          await loaded.resumed;
+          ({ client } = loaded);
+        }
+        for (const call of order) {
+          if (call === 'r1') await client.chat.addToolApprovalResponse({ id, approved });
+          else await client.chat.addToolOutput({ tool: 'locate', toolCallId: call, output: {} });
+          await untilRests(client, url);
+        }
+        await untilEnded(url, sessionId);
+        await untilRests(client, url);
+        expect([client.errors, client.reply()]).toEqual([[], 'done']);
+        await expectStoredAsShown(client, url, sessionId);
+      }
+    },
+  );
 
   it('that alone is left after the answers keeps stock chats from posting them again', async () => {
     const { url } = product;

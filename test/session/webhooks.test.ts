@@ -206,6 +206,29 @@ describe('the webhook of a call', () => {
     includes(await root.start(runId, 1, 'own', 1), { kind: 'execute' });
   });
 
+  it('what a sub-agent asks after it joins the questions that are still open', async (setup) => {
+    const tree = await grow(setup, 1, (runId) => [heldCall(runId, 'own')]);
+    const { root, runId } = tree;
+    const { driver, ref } = childAt(tree, 0);
+    await driver.ask(ref.runId, 1, [server('s')]);
+    await waitForHook(setup, driver, ref.runId);
+    await callHook(setup.store, driver.id, ref.runId);
+    await driver.ask(ref.runId, 2, [heldCall(ref.runId, 'x')]);
+    equal(Object.keys(await root.pending()).sort(), ['own', 'x']);
+    await root.decide(runId, 'own', true);
+    await root.decide(ref.runId, 'x', true);
+    await driver.carryOut(ref.runId, 2, 'x', 'done');
+    await root.carryOut(runId, 1, 'own', 'done');
+    await driver.ask(ref.runId, 3, [heldCall(ref.runId, 'y')]);
+    const steps = await root.messages('step_start');
+    const asked = steps.flatMap(({ stepId, joins }) => (stepId === 'ask' ? [joins] : []));
+    equal(asked, [undefined, true, undefined]);
+    const shown = (await root.rows()).flatMap((row) =>
+      row.role === 'assistant' && row.display === true ? [row.joins] : [],
+    );
+    equal(shown, asked);
+  });
+
   it('a sub-agent that waits for it sleeps on when the conversation goes on', async (setup) => {
     const { root, runId, children } = await grow(setup, 1, (runId) => [heldCall(runId, 'own')]);
     for (const { driver, ref } of children) {

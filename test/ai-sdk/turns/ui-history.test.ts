@@ -243,6 +243,21 @@ describe('a stored step', () => {
     expect(message?.parts).toEqual([{ type: 'step-start' }, { type: 'step-start' }]);
   });
 
+  it('that later questions joined shows no denial while one of them is open', () => {
+    const [denied, open] = [step('approval', 'a'), { ...step('approval', 'b'), joins: true }];
+    const row: ToolRow = { role: 'tool', toolCallId: 'a', toolName: 'pay', denied: true };
+    const waiting = { spec: { toolCallId: 'b' }, state: 'waiting' } as OpenCall;
+    const [message] = convertToUIMessages([denied, open, row], {
+      openCalls: [waiting],
+      unfinishedMessageId: 'msg-1',
+    });
+    expect(message?.parts).toMatchObject([
+      { type: 'step-start' },
+      { state: 'approval-responded' },
+      { state: 'approval-requested' },
+    ]);
+  });
+
   it('that shows nothing ends its reply', () => {
     const thought = { ...step('server'), parts: [{ type: 'reasoning', text: '' }] } as AssistantRow;
     expect(convertToUIMessages([thought])).toMatchObject([
