@@ -113,7 +113,7 @@ it('a step that a hidden message asked for shows no message of the turn before',
   const hidden = { ...message, row: { ...row, hidden: true as const }, hidden: true };
   const run = await session.newRun({ messages: [hidden] });
   await takeStep(session, run, 1);
-  const step = await readStep({ stateStore: stores.store } as never, run.runId, 1);
+  const step = await readStep({ stateStore: stores.store }, run.runId, 1);
   expect(step?.prompt).toBe('');
 });
 
