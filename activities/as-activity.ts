@@ -85,7 +85,7 @@ function openAttempt(
   // Captured here: context functions do not work inside abort listeners.
   const { cancellationSignal } = context;
   const { heartbeatTimeoutMs, scheduledTimestampMs, startToCloseTimeoutMs } = context.info;
-  const { most, withinMs } = LIMITS.attempts;
+  const { max, withinMs } = LIMITS.attempts;
   const startedMs = performance.now();
   const beat = (): void => {
     if (canWrite()) context.heartbeat(details());
@@ -101,7 +101,7 @@ function openAttempt(
     cancelled: () => cancellationSignal.aborted,
     ageMs: () => Date.now() - scheduledTimestampMs,
     outlived: () => performance.now() - startedMs >= startToCloseTimeoutMs,
-    budget: { most, withinMs: Math.max(withinMs, startToCloseTimeoutMs * (most + 1)) },
+    budget: { max, withinMs: Math.max(withinMs, startToCloseTimeoutMs * (max + 1)) },
     ...held,
     leaveProgress: () => {
       progress = details();

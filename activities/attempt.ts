@@ -132,7 +132,7 @@ export async function handOver(
   if (way !== 'fault' || result === undefined) return false;
   // The store does not count failures before the claim; Temporal does.
   const lost = result.kind === 'handed_over' ? result.lost : attempt.number;
-  return lost >= LIMITS.attempts.most;
+  return lost >= LIMITS.attempts.max;
 }
 
 /** A `fault` is one of the code, which a retry does not fix. */

@@ -29,7 +29,7 @@ export interface EagerCalls {
 
 /** @param modelSlots concurrent activities of the worker on the task queue of the models */
 export function createEagerCalls(modelSlots = 0): EagerCalls {
-  const most = Math.floor(modelSlots * SHARE);
+  const max = Math.floor(modelSlots * SHARE);
   let models = 0;
   let calls = 0;
 
@@ -44,12 +44,12 @@ export function createEagerCalls(modelSlots = 0): EagerCalls {
     },
     offer: (outcome) => {
       if (outcome.kind !== 'calls' || models + calls >= modelSlots * SPARE) return 0;
-      return Math.max(0, Math.min(AT_ONCE, most - calls, outcome.calls.length));
+      return Math.max(0, Math.min(AT_ONCE, max - calls, outcome.calls.length));
     },
     call: async (ref, { token, number }, work) => {
       if (ref.eager !== true) return work();
       const moved = { kind: 'lost', token, number, begun: false, moved: true } as const;
-      if (calls >= most) return moved;
+      if (calls >= max) return moved;
       calls += 1;
       try {
         return await work();

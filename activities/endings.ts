@@ -1,4 +1,4 @@
-import type { Said, StepRef, ToolCallOutcome } from '../protocol/temporal.js';
+import type { StateReply, StepRef, ToolCallOutcome } from '../protocol/temporal.js';
 import {
   isTerminal,
   type At,
@@ -46,10 +46,10 @@ export async function endLost(
 /** Work that returns the record's state after it. */
 export type Telling<Work extends (...of: never[]) => Promise<object>> = (
   ...of: Parameters<Work>
-) => Promise<Awaited<ReturnType<Work>> & Said>;
+) => Promise<Awaited<ReturnType<Work>> & StateReply>;
 
 /** Outcome of a step, with the record's state if this attempt stored it. */
-export type StepDone = StepOutcome & Partial<Said>;
+export type StepDone = StepOutcome & Partial<StateReply>;
 
 /**
  * Returns the state of a run after work: as the work left it, if that changed the record, or as it is now. The next run

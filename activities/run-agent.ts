@@ -29,9 +29,9 @@ export interface RunAgents {
 }
 
 /** Maximum number of runs whose agents are cached. */
-const MOST_RUNS = 1_000;
+const MAX_RUNS = 1_000;
 /** Maximum number of cached lists per agent; usually all runs share one. */
-const MOST_LISTS = 8;
+const MAX_LISTS = 8;
 
 /** Lists of a run's sources, by name, as the run stores them. */
 const Lists = z.record(z.string(), z.unknown());
@@ -57,8 +57,8 @@ export function createRunAgents(
     const known = byList.get(agent) ?? new Map<string, AgentDefinition>();
     byList.set(agent, known);
     const equipped = known.get(text) ?? withTools(agent, Lists.parse(kept));
-    keep(known, text, equipped, MOST_LISTS);
-    keep(byRun, runId, equipped, MOST_RUNS);
+    keep(known, text, equipped, MAX_LISTS);
+    keep(byRun, runId, equipped, MAX_RUNS);
     return equipped;
   }
 
@@ -104,9 +104,9 @@ export function createRunAgents(
   };
 }
 
-function keep<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+function keep<Value>(map: Map<string, Value>, key: string, value: Value, max: number): void {
   const [oldest] = map.keys();
-  if (map.size >= most && oldest !== undefined && !map.has(key)) map.delete(oldest);
+  if (map.size >= max && oldest !== undefined && !map.has(key)) map.delete(oldest);
   map.set(key, value);
 }
 
@@ -125,7 +125,7 @@ export function createToolHost(
 }
 
 /** Maximum number of runs whose owners are cached. */
-const MOST_OWNERS = 5_000;
+const MAX_OWNERS = 5_000;
 
 type Owner = Pick<SessionRecord, 'owner' | 'tenant'>;
 
@@ -143,7 +143,7 @@ export function createOwnerLookup(sessions: Pick<Sessions, 'read'>): FindOwner {
     const record = await sessions.read(rootOf(sessionId));
     if (record === undefined) return undefined;
     const { owner, tenant } = record;
-    keep(known, runId, { owner, tenant }, MOST_OWNERS);
+    keep(known, runId, { owner, tenant }, MAX_OWNERS);
     return { owner, tenant };
   };
 }

@@ -15,7 +15,7 @@ import type { ActivityDeps } from './deps.js';
 import { afterWork, type Telling } from './endings.js';
 import type { RunOfWork } from './extension.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
-import { createTellAgent, unlessErased } from './model/finish-hooks.js';
+import { createFinishHooks, unlessErased } from './model/finish-hooks.js';
 import { createModelStep, type ModelStep } from './model/model-step.js';
 import { createRunAgents, type RunAgents } from './run-agent.js';
 import { createSettleChild } from './settle-child.js';
@@ -92,7 +92,7 @@ function createRunEnd(
   runAgents: RunAgents,
 ): Pick<RunActivities, 'endRun' | 'stopRun'> {
   const { store } = deps;
-  const tellAgent = createTellAgent(deps);
+  const callFinishHooks = createFinishHooks(deps);
   const { next } = store.runs;
 
   async function endRun(ref: EndRef): Promise<StepOutcome> {
@@ -118,7 +118,7 @@ function createRunEnd(
     if (result.kind !== 'ended') return result;
     if (definition !== undefined && result.status === 'completed') {
       const run = { agent: definition, sessionId, runId, step };
-      await tellAgent({ ...run, isLast: true, isKnown: true });
+      await callFinishHooks({ ...run, isLast: true, isKnown: true });
     }
     const why = result.status === 'failed' && ending.error !== undefined;
     return { kind: 'ended', step, status: result.status, ...(why && { error: ending.error }) };

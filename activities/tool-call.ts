@@ -140,9 +140,9 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
           throw fenced('call');
         case 'verify':
           if (found === undefined) throw fenced('call');
-          return await carryOut({ ...permitted(start), found });
+          return await executePermitted({ ...permitted(start), found });
         case 'execute':
-          return await carryOut(permitted(start));
+          return await executePermitted(permitted(start));
       }
     } catch (error) {
       if (isBegun) await handOver(deps, attempt, writer, error, ref.toolCallId);
@@ -155,7 +155,7 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
     }
   };
 
-  async function carryOut(permitted: PermittedCall): Promise<ToolCallOutcome> {
+  async function executePermitted(permitted: PermittedCall): Promise<ToolCallOutcome> {
     const { agent, tool, ref, writer, attempt, start, signal, found } = permitted;
     const chunks = createChunkWriter(streamManager, writer, attempt.cut);
     const { shownIn } = start;
@@ -166,7 +166,7 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
     const { execution: number } = start;
     const input = toInput(start);
     const watches = middleware.flatMap((each) => each.tool({ ref, toolName, input, number }) ?? []);
-    const tellEnd: ToolWatch['ended'] = (end) => {
+    const reportEnd: ToolWatch['ended'] = (end) => {
       for (const { ended } of watches) ended(end);
     };
     let opened: CallContext | undefined;
@@ -194,7 +194,7 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
     } catch (error) {
       if (tool !== undefined && isRetry(error)) {
         deps.meter?.({ kind: 'tool_retried', tool: tool.name });
-        tellEnd({ error: TOOL_RETRY });
+        reportEnd({ error: TOOL_RETRY });
       }
       if (!(error instanceof StateError)) throw error;
       outcome = toFailure(error, error.code);
@@ -230,7 +230,7 @@ export function createToolCall(deps: WorkDeps, runAgents: RunAgents): ToolCall {
     if (settled.kind === 'stored') {
       const executed = { agent: writer.agentType, tool: tool?.name ?? 'other' };
       deps.meter?.({ kind: 'tool_executed', ...executed, seconds, code: error });
-      tellEnd({ output: row.output, error });
+      reportEnd({ output: row.output, error });
     }
     return {
       kind: attempt.cutReason() === 'stop' ? 'stopped' : 'settled',

@@ -11,7 +11,7 @@ export const IDLE_KEEP_ALIVE_MS = 15_000;
 /** Interval of checks for a revoked identity during a stream, and time limit of one check, ms. */
 const REVOKED_CHECK_MS = 10_000;
 /** Longest delay that `setTimeout` accepts, ms. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 /** An expired reply gets this long to say that it breaks off before it is cut, ms. */
 export const BREAK_OFF_MS = 1_000;
@@ -31,7 +31,7 @@ export function untilExpiry(
       () => {
         expiry.abort();
       },
-      Math.min(expiresAt - Date.now(), LONGEST_MS),
+      Math.min(expiresAt - Date.now(), MAX_MS),
     );
     try {
       yield* frames(AbortSignal.any([signal, expiry.signal]));
@@ -57,7 +57,7 @@ export function cutAtExpiry(
   if (expiresAt === undefined || response.destroyed) return;
   const timer = setTimeout(
     () => response.destroy(),
-    Math.min(expiresAt - Date.now() + afterMs, LONGEST_MS),
+    Math.min(expiresAt - Date.now() + afterMs, MAX_MS),
   );
   response.once('close', () => {
     clearTimeout(timer);

@@ -7,22 +7,22 @@ const UNITS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
 const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/;
 
 /** A hundred years: every moment so far from now is a date. */
-const LONGEST_MS = 36_500 * UNITS.d;
+const MAX_MS = 36_500 * UNITS.d;
 
 /** Parses a duration such as `90s`, `1.5h` or `30d`, in ms. @throws InvalidArgumentError */
 export function parseDuration(text: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   const ms = Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
-  if (ms <= LONGEST_MS) return ms;
+  if (ms <= MAX_MS) return ms;
   throw new InvalidArgumentError(
     'It must be a duration such as 90s, 15m, 2h or 30d, at most 36500d.',
   );
 }
 
-function wholeNumber(least: number, most: number, what: string): (text: string) => number {
+function wholeNumber(min: number, max: number, what: string): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (/^\d{1,9}$/.test(text) && value >= least && value <= most) return value;
+    if (/^\d{1,9}$/.test(text) && value >= min && value <= max) return value;
     throw new InvalidArgumentError(`It must be ${what}.`);
   };
 }

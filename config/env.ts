@@ -74,8 +74,8 @@ const adminAddress = z
   })
   .refine((address) => address.port <= 65535, 'must be a port, or address:port');
 
-const whole = (least: number, fault: string) =>
-  z.string().transform(Number).pipe(z.number(fault).int().min(least, fault));
+const whole = (min: number, fault: string) =>
+  z.string().transform(Number).pipe(z.number(fault).int().min(min, fault));
 const seconds = whole(0, 'must be a number of seconds');
 const count = whole(0, 'must be a number from 0');
 const atLeastOne = whole(1, 'must be a number from 1');

@@ -21,7 +21,7 @@ export function createLogger(options: {
 /** A repeated line is written once in this time, ms; those in between are counted. */
 const REPEAT_MS = 60_000;
 /** Most distinct lines to remember. */
-const MOST = 200;
+const MAX = 200;
 
 interface Seen {
   at: number;
@@ -47,7 +47,7 @@ export function outageLines(
       return undefined;
     }
     seen.delete(line);
-    if (seen.size >= MOST) seen.delete(seen.keys().next().value ?? '');
+    if (seen.size >= MAX) seen.delete(seen.keys().next().value ?? '');
     seen.set(line, { at: now(), repeated: 0 });
     return before?.repeated ?? 0;
   }

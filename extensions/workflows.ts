@@ -1,7 +1,7 @@
 import { setWorkflowOptions, workflowInfo } from '@temporalio/workflow';
 import type { RunInput, RunSummary } from '../protocol/run.js';
 import type { FiringNote, ScheduledRun } from '../protocol/schedules.js';
-import { carryOutRun } from '../workflows/agent-run.js';
+import { executeRun } from '../workflows/agent-run.js';
 import { startAgent } from './called-runs/workflows.js';
 import { createNotices, deliver, notifyEnd, notifyWaiting } from './notify/workflows.js';
 import { carryOutFiring } from './schedules/workflows.js';
@@ -15,7 +15,7 @@ export type { CalledRunOptions, CalledRunResult, CalledRunUsage } from '../proto
 
 /** Executes a run of an agent together with its notices. */
 export function agentRun(input: RunInput): Promise<RunSummary> {
-  return carryOutRun(input, [createNotices]);
+  return executeRun(input, [createNotices]);
 }
 
 /** Executes one firing of a schedule. */

@@ -204,12 +204,12 @@ export interface WebhookToken {
   secret: string;
 }
 
-const MOST_CHARS = 2_048;
-const SHORTEST_SECRET = 32;
+const MAX_CHARS = 2_048;
+const MIN_SECRET = 32;
 const Token = z.tuple([
   z.string().refine(isStreamId),
   z.string().min(1),
-  z.string().min(SHORTEST_SECRET),
+  z.string().min(MIN_SECRET),
 ]);
 
 export function formatWebhookToken({ sessionId, toolCallId, secret }: WebhookToken): string {
@@ -217,7 +217,7 @@ export function formatWebhookToken({ sessionId, toolCallId, secret }: WebhookTok
 }
 
 export function parseWebhookToken(token: string): WebhookToken | undefined {
-  if (token.length > MOST_CHARS || !/^[A-Za-z0-9_-]+$/.test(token)) return undefined;
+  if (token.length > MAX_CHARS || !/^[A-Za-z0-9_-]+$/.test(token)) return undefined;
   try {
     const parts: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
     const [sessionId, toolCallId, secret] = Token.parse(parts);

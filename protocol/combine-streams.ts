@@ -178,7 +178,7 @@ export function joinDeltas<Message extends StreamMessage>(
         ...(isPlain(b) ? undefined : toEnd(b)),
       };
     case 'tool_arg_stream_delta':
-      if (b.type !== a.type || b.toolCallId !== a.toolCallId || !isSameSpeaker(a, b))
+      if (b.type !== a.type || b.toolCallId !== a.toolCallId || !isSameAuthor(a, b))
         return undefined;
       return { ...a, delta: a.delta + b.delta };
     default:
@@ -207,12 +207,12 @@ export function mergeDeltas(entries: readonly LogEntry[]): LogEntry[] {
   return merged;
 }
 
-interface Speaker {
+interface Author {
   agentId: string;
   step: number;
 }
 
-interface Block extends Speaker {
+interface Block extends Author {
   block?: number | undefined;
   isComplete?: boolean | undefined;
   providerMetadata?: unknown;
@@ -221,7 +221,7 @@ interface Block extends Speaker {
 /** A delta without a block number continues the block before it. */
 function isSameBlock(a: Block, b: Block): boolean {
   if (a.isComplete === true || (b.block !== undefined && b.block !== a.block)) return false;
-  return isSameSpeaker(a, b);
+  return isSameAuthor(a, b);
 }
 
 function isPlain({ isComplete = false, providerMetadata }: Block): boolean {
@@ -236,7 +236,7 @@ function toEnd<Delta extends Block>({ isComplete, providerMetadata }: Delta): Pa
   } as Partial<Delta>;
 }
 
-function isSameSpeaker(a: Speaker, b: Speaker): boolean {
+function isSameAuthor(a: Author, b: Author): boolean {
   return a.agentId === b.agentId && a.step === b.step;
 }
 

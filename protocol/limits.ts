@@ -35,7 +35,7 @@ export const LIMITS = {
   schedules: 100,
   scheduledMessageBytes: 32 * 1024,
   /** Bounds of a schedule's interval, ms. */
-  scheduleEveryMs: { least: 60_000, most: 366 * 24 * 60 * 60 * 1000 },
+  scheduleEveryMs: { min: 60_000, max: 366 * 24 * 60 * 60 * 1000 },
   /** Maximum distance of a run's start time from now, ms. */
   startAheadMs: 366 * 24 * 60 * 60 * 1000,
   /** A time further back than this is a mistake, for example seconds where ms are meant. */
@@ -94,7 +94,7 @@ export const LIMITS = {
   /** Longest wait for a provider that keeps the worker's slot. */
   waitInPlaceMs: 5_000,
   /** Attempts that may be lost within this time before a step or an idempotent tool fails. */
-  attempts: { most: 5, withinMs: 60 * 60 * 1000 },
+  attempts: { max: 5, withinMs: 60 * 60 * 1000 },
   /** Maximum wait of a step or a call for a worker that knows its agent and tool, ms. */
   unknownAgentMs: 10 * 60 * 1000,
   /** Duration of a leg before it hands over at the next step boundary, ms. */

@@ -337,12 +337,12 @@ export interface Trigger extends Asker {
 /** Temporal's clock may differ from that of the API by a minute, and firings are named by the second. */
 const SAME_MS = 2 * 60_000;
 /** A buffered firing keeps its first time, so old triggers are kept, up to this many. */
-const MOST = 500;
+const MAX = 500;
 
 /** Adds a trigger; returns the same list if it has this trigger. */
 export function addTrigger(triggers: readonly Trigger[], trigger: Trigger): readonly Trigger[] {
   const isNoted = triggers.some(({ by, at }) => by === trigger.by && at === trigger.at);
-  return isNoted ? triggers : [...triggers, trigger].slice(-MOST);
+  return isNoted ? triggers : [...triggers, trigger].slice(-MAX);
 }
 
 /**

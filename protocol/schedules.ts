@@ -71,8 +71,8 @@ const times = {
   everyMs: z
     .number()
     .int()
-    .min(LIMITS.scheduleEveryMs.least)
-    .max(LIMITS.scheduleEveryMs.most)
+    .min(LIMITS.scheduleEveryMs.min)
+    .max(LIMITS.scheduleEveryMs.max)
     .optional(),
   timeZone: z
     .string()

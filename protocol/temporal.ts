@@ -166,17 +166,17 @@ export interface EndRef extends RunRef, TracedRef {
 }
 
 /** State of the record after an activity; every activity that changes the record returns it. */
-export interface Said {
+export interface StateReply {
   at: At;
 }
 
 /** Reply of a model step. `eager`: number of its calls that may start eagerly. */
-export interface StepSaid extends Said {
+export interface ModelStepReply extends StateReply {
   spent?: Spent;
   eager?: number;
 }
 
-export interface ToolCallOutcome extends Partial<Said> {
+export interface ToolCallOutcome extends Partial<StateReply> {
   /** `suspended`: the tool waits and has left its process. */
   kind: 'settled' | 'stopped' | 'superseded' | 'suspended';
   /** Sequence of the result, if this attempt settled the call. */
@@ -218,7 +218,7 @@ export interface CallLine {
 }
 
 /** Reply of a leg; the workflow itself carries out `at.next`. */
-export interface LegOutcome extends Said {
+export interface LegOutcome extends StateReply {
   spent?: Spent;
   steps: StepLine[];
 }
@@ -284,30 +284,30 @@ export type ExtendOutcome = { kind: 'extended'; deadline: number } | Refused;
 
 export interface RunActivities {
   /** One model call: claim, stream, commit. */
-  modelStep: (ref: StepRef) => Promise<StepSaid | LostAttempt>;
+  modelStep: (ref: StepRef) => Promise<ModelStepReply | LostAttempt>;
   /** Model steps and tools, until the run ends or people or the workflow have to act. */
   leg: (ref: LegRef) => Promise<LegOutcome | LostAttempt>;
-  toolCall: (ref: CallActivityRef) => Promise<Said | LostAttempt>;
+  toolCall: (ref: CallActivityRef) => Promise<StateReply | LostAttempt>;
   /** Ends the run in Redis; does nothing if it has ended. */
-  endRun: (ref: EndRef) => Promise<Said>;
+  endRun: (ref: EndRef) => Promise<StateReply>;
   /**
    * Leaves a stop record, as the API does. `waited`: this ended a run that waited for its provider.
    */
-  stopRun: (ref: { sessionId: string; runId: string; stop: StopRequest }) => Promise<StopSaid>;
+  stopRun: (ref: { sessionId: string; runId: string; stop: StopRequest }) => Promise<StopRunReply>;
 }
 
-export interface StopSaid extends Said {
+export interface StopRunReply extends StateReply {
   waited?: boolean;
 }
 
 export interface ChildActivities {
   /** Settles a call with the result of its sub-agent, unless the sub-agent is still running. */
-  settleChild: (ref: ChildEndRef) => Promise<Said & { isAtWork?: boolean }>;
+  settleChild: (ref: ChildEndRef) => Promise<StateReply & { isAtWork?: boolean }>;
 }
 
 export interface AnswerActivities {
   /** Settles calls that are overdue by the store's clock, then reads the run's next action. */
-  look: (ref: LookRef) => Promise<Said>;
+  look: (ref: LookRef) => Promise<StateReply>;
   /** Stores an operator's answer, with the same changes as the API. */
   answerCall: (ref: AnswerRef) => Promise<AnswerOutcome>;
   extendDeadline: (ref: ExtendRef) => Promise<ExtendOutcome>;

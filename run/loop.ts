@@ -60,7 +60,7 @@ type Cap = Pick<RunInput, 'maxSteps' | 'hasOutput'>;
 /** Concurrent calls of one step; approved calls have an equal number of places of their own. */
 const CALLS_AT_ONCE = 10;
 /** Shortest timer: the clocks of store and host differ slightly. */
-const LEAST_MS = 10;
+const MIN_MS = 10;
 /** Key in `busy` for work that is not a call. */
 const STEP = ' step';
 
@@ -126,11 +126,11 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   }
 
   /** Returns false for a state older than the one known. */
-  function adopt({ version, sequence, next: said }: At): boolean {
+  function adopt({ version, sequence, next: state }: At): boolean {
     known.version = Math.max(known.version, version);
     known.sequence = Math.max(known.sequence, sequence);
-    const isReplaced = said.do === 'done' && said.status === 'superseded';
-    const next = isReplaced ? { ...said, step: committedOf(at.next) } : said;
+    const isReplaced = state.do === 'done' && state.status === 'superseded';
+    const next = isReplaced ? { ...state, step: committedOf(at.next) } : state;
     learn(next);
     changed();
     if (version < hintedVersion) mustLook = true;
@@ -165,10 +165,10 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
     begun.set(key, mark);
     busy.set(key, call);
     void work()
-      .then((said) => {
+      .then((state) => {
         busy.delete(key);
         // Either the record was restored from an older copy or replies arrived out of order. Only a look can tell.
-        const isOlder = !adopt(said) && (key === STEP || at.next.do === 'open');
+        const isOlder = !adopt(state) && (key === STEP || at.next.do === 'open');
         if (isOlder && busy.size === 0) mustLook = true;
       })
       .catch((error: unknown) => {
@@ -197,9 +197,9 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
   }
 
   function look(given?: Hint | null): void {
-    const { at: said, ended } = given ?? {};
+    const { at: state, ended } = given ?? {};
     isEndedElsewhere ||= ended === true;
-    const told = parseHint(said);
+    const told = parseHint(state);
     const { next } = at;
     const isUsable =
       told !== undefined &&
@@ -322,7 +322,7 @@ export function createLoop(host: Host, cap: Cap, first: At): Loop {
       if (wantsLook() || news !== seen) continue;
       if (busy.size === 0 && host.takes !== undefined) return { ...at, next: described(next) };
       show(next);
-      const ms = due === undefined ? undefined : Math.max(due - host.now(), LEAST_MS);
+      const ms = due === undefined ? undefined : Math.max(due - host.now(), MIN_MS);
       if (!(await host.until(() => news !== seen, ms))) mustLook = true;
     }
   }
@@ -344,8 +344,8 @@ function stepAfter({ step }: OpenCalls, hinted: Next): number {
 }
 
 /** Reads the work to begin from a hint. Anyone who may signal the run can forge one, so everything else is ignored. */
-function parseHint(said: unknown): At | undefined {
-  const { version, next } = (said ?? {}) as Partial<At>;
+function parseHint(state: unknown): At | undefined {
+  const { version, next } = (state ?? {}) as Partial<At>;
   if (typeof version !== 'number') return undefined;
   const given = (next ?? {}) as Omit<Partial<OpenCalls>, 'do'> & { do?: unknown };
   const { step = -1, machine } = given;

@@ -64,9 +64,9 @@ export function toHeld({ runId, agent, tenant, runStartedAt }: SessionRecord): H
 }
 
 /** Rate at which held runs start once their agent is resumed. */
-const PACE = { most: 20, everyMs: 1_000 };
+const PACE = { max: 20, everyMs: 1_000 };
 /** A look drops up to this many entries of runs that ended meanwhile. */
-const MOST_SEEN = 1_000;
+const MAX_SEEN = 1_000;
 const AGAIN_MS = 15_000;
 /** Number of the lease, which no shard of the sweeper has. */
 const LEASE = -1;
@@ -119,8 +119,8 @@ export function createRelease(deps: {
   return async () => {
     if (!(await store.due.lease(LEASE, holder, PACE.everyMs))) return;
     let starts = 0;
-    for (let seen = 0; seen < MOST_SEEN && starts < PACE.most;) {
-      const page = await pauses.released(PACE.most - starts);
+    for (let seen = 0; seen < MAX_SEEN && starts < PACE.max;) {
+      const page = await pauses.released(PACE.max - starts);
       if (page.length === 0) return;
       seen += page.length;
       const records = await Promise.all(page.map(stillHeld));

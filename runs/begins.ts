@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../protocol/errors.js';
 import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
-import { noteBeside } from '../store/contract/due.js';
+import { noteInBackground } from '../store/contract/due.js';
 import type { BeginInput, BeginResult, RunRecord } from '../store/contract/runs.js';
 import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
 import { refusal } from './refusals.js';
@@ -62,7 +62,7 @@ export function createBegins(
     const { sessionId } = input;
     const keepsTime = mayWait && (await isBusy(sessionId));
     // The index may be on another node than the session, so it is written before the run exists.
-    const noted = keepsTime ? undefined : noteBeside(store.due, sessionId, sweepInMs);
+    const noted = keepsTime ? undefined : noteInBackground(store.due, sessionId, sweepInMs);
     const result = await store.runs.begin(input, noted);
     // The kept time was the former run's, and may be on no list any more.
     if (keepsTime && (await mayBeUnnoted(result, sessionId))) {
@@ -90,7 +90,7 @@ export function createBegins(
       await requireStream(sessionId);
       how.begun(result.run, input);
     } else if (result.kind === 'queued' && result.begun) launch(result.begun, input.tenant);
-    else if (result.kind === 'interrupting') deps.carryOutStop(sessionId, result.runId);
+    else if (result.kind === 'interrupting') deps.executeStop(sessionId, result.runId);
     return result;
   }
 

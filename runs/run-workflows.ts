@@ -59,7 +59,7 @@ export interface RunWorkflows {
 
 /** A list of closed workflows comes in pages; an operator may stop many at once. */
 const LIST_MS = 10_000;
-const MOST_LISTED = 10_000;
+const MAX_LISTED = 10_000;
 const PAGE = 500;
 
 /** No request waits for a start; a server that starts many runs at once may be slow. */
@@ -175,7 +175,7 @@ export function createRunWorkflows(
         })) {
           const runId = runOfWorkflow(workflowId);
           if (runId !== undefined) found.push({ runId, closedAt: closeTime?.getTime() ?? since });
-          if (found.length >= MOST_LISTED) break;
+          if (found.length >= MAX_LISTED) break;
         }
         return found;
       }, LIST_MS),

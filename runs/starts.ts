@@ -49,7 +49,7 @@ export interface Starts {
 }
 
 /** Starts in progress at most: while Temporal is away each lasts until its deadline. */
-const MOST_AT_ONCE = 200;
+const MAX_AT_ONCE = 200;
 
 export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Starts {
   const { store, workflows, temporal, pauses, agents, tracer } = deps;
@@ -112,7 +112,7 @@ export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Star
   function launch(run: RunRecord, tenant: string | undefined, startAt?: number): void {
     const { runId } = run;
     wakeSuperseded(run, { tenant });
-    if (starting.size >= MOST_AT_ONCE) {
+    if (starting.size >= MAX_AT_ONCE) {
       logger.warn({ runId }, 'too many runs are being started; the sweeper starts this one');
       return;
     }

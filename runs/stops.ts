@@ -1,7 +1,7 @@
 import { rootOf } from '../protocol/ids.js';
 import { isTerminal, type RunError, type StopRequest } from '../protocol/run.js';
 import type { Act } from '../store/contract/audit.js';
-import { noteBeside } from '../store/contract/due.js';
+import { noteInBackground } from '../store/contract/due.js';
 import type { StopResult } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import { forceEnd } from './record/force-end.js';
@@ -15,7 +15,7 @@ export interface Stops {
     request: StopRequest & { runId?: string; act?: Act },
   ) => Promise<StopResult>;
   /** Lets the streaming step end the run, and enforces the stop if its writer does not confirm. */
-  carryOutStop: (sessionId: string, runId: string) => void;
+  executeStop: (sessionId: string, runId: string) => void;
   /** Fences off a writer that has not confirmed the stop, and commits its partial reply. */
   enforceStop: (sessionId: string, runId: string) => Promise<void>;
   /**
@@ -52,7 +52,7 @@ export function createStops(deps: RunsCore): Stops {
     await forceEnd(stores, record, { status, now: Date.now() });
   }
 
-  function carryOutStop(sessionId: string, runId: string): void {
+  function executeStop(sessionId: string, runId: string): void {
     const mailbox = store.leases?.of(workflows.namespace);
     void mailbox?.noteStop({ sessionId, runId }).catch(lostSignal(runId));
     setTimeout(() => {
@@ -84,15 +84,15 @@ export function createStops(deps: RunsCore): Stops {
   }
 
   return {
-    carryOutStop,
+    executeStop,
     enforceStop,
     endLost,
     endUnstarted: (record) => endLost(record, ENGINE_UNAVAILABLE),
     stop: async (sessionId, request) => {
       // The signal may be lost, and the sweeper looks at waiting sessions rarely.
-      const noted = noteBeside(store.due, rootOf(sessionId), FIRST_SWEEP_MS);
+      const noted = noteInBackground(store.due, rootOf(sessionId), FIRST_SWEEP_MS);
       const result = await store.runs.stop(sessionId, request, noted);
-      if (result.kind === 'stopping') carryOutStop(sessionId, result.runId);
+      if (result.kind === 'stopping') executeStop(sessionId, result.runId);
       else if (result.kind === 'ended') {
         const { runId, waited: ended } = result;
         void workflows.wake(runId, { ended }).catch(lostSignal(runId));

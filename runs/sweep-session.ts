@@ -36,7 +36,7 @@ const SILENT_MS = 30_000;
 /** Longest back-off for a run that waits for sub-agents, whose record is silent while they work. */
 const SUB_AGENTS_MS = 10_000;
 /** A sweep looks at this many runs of one tree even if that exceeds its budget. */
-const MOST_OF_TREE = 50;
+const MAX_OF_TREE = 50;
 const UNSTARTED_MS = 15_000;
 /** Longest delay for a run whose workflow waits for its start. */
 const UNBEGUN_MS = 60 * 60_000;
@@ -80,7 +80,7 @@ export function createSweepSession(
     for (const { children } of looks.values()) {
       for (const child of children) {
         // Runs beyond the limit may be at work.
-        if (looks.size >= MOST_OF_TREE) return { looks, state: first.state };
+        if (looks.size >= MAX_OF_TREE) return { looks, state: first.state };
         budget.looks -= 1;
         const look = await workflows.look(child);
         looks.set(child, look);

@@ -16,7 +16,7 @@ import type { SweepBudget, SweptSession } from './sweep-session.js';
  * looks at 40 sessions that wait for people, 20 late starts, and 140 requests to Temporal.
  */
 const SHARD_MS = 1_000;
-const MOST = { urgent: 50, routine: 2 };
+const MAX = { urgent: 50, routine: 2 };
 const LOOKS = 5;
 const STARTS = 1;
 /** Shards that one process sweeps at once, and sessions of one shard. */
@@ -78,7 +78,7 @@ export function createSweep(deps: SweepDeps): () => Promise<void> {
 
   async function sweepShard(shard: number): Promise<void> {
     // If this sweeper dies, another one takes the sessions.
-    const taken = await due.take(shard, MOST, times.lookAgainMs);
+    const taken = await due.take(shard, MAX, times.lookAgainMs);
     const budget = { looks: LOOKS, starts: STARTS };
     // Routine sessions are few.
     const ofRoutine = { looks: Infinity, starts: STARTS };
@@ -170,7 +170,7 @@ export async function inLanes<T>(
 /** Period in which an owner's conversations are recounted. */
 const REPAIR_MS = 60 * 60 * 1000;
 /** Owners of one sweep; with more than 36,000 the period is longer. */
-const MOST_OWNERS = 10;
+const MAX_OWNERS = 10;
 
 /**
  * Recounts the conversations of owners who are due, one owner at a time in the background. Charges
@@ -186,7 +186,7 @@ export function createRepair(
   };
 
   async function repair(): Promise<void> {
-    for (const owner of await owners.take(MOST_OWNERS, REPAIR_MS))
+    for (const owner of await owners.take(MAX_OWNERS, REPAIR_MS))
       await owners.repair(owner).catch(warn);
   }
 
@@ -203,7 +203,7 @@ export function createRepair(
 
 /** Temporal may list workflows in another order than they closed in. */
 const OVERLAP_MS = 60_000;
-const FURTHEST_MS = 60 * 60 * 1000;
+const MAX_MS = 60 * 60 * 1000;
 /** Delay between searches of the open workflows. */
 const OPEN_MS = 60_000;
 const READS_AT_ONCE = 10;
@@ -230,7 +230,7 @@ export function createFindClosed(deps: FindClosedDeps): () => Promise<void> {
 
   async function findClosed(): Promise<void> {
     // After days in which another process did this, the list would be too long.
-    const since = Math.max((newest ?? 0) - OVERLAP_MS, Date.now() - FURTHEST_MS);
+    const since = Math.max((newest ?? 0) - OVERLAP_MS, Date.now() - MAX_MS);
     const found = new Set<string>();
     for (const { runId, closedAt } of await workflows.closedSince(since)) {
       found.add(runId);

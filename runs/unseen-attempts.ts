@@ -11,9 +11,9 @@ const GRACE_MS = 3_000;
  */
 const HEARTBEAT_ROUNDS = 3;
 /** Runs that one process watches at once: a dead worker's polls take one task each. */
-const MOST_WATCHED = 200;
+const MAX_WATCHED = 200;
 /** Failed looks at a run, for about a minute; after that it is left to the sweeper. */
-const MOST_TRIES = 15;
+const MAX_TRIES = 15;
 
 /**
  * Looks for attempts that Temporal gave away and no worker has: the poll's answer was lost, or the
@@ -63,7 +63,7 @@ export function createFindUnseen(deps: {
     let sightings: Sighting[] = [];
     let look: WorkflowLook | undefined = first;
     let failures = 0;
-    while (failures <= MOST_TRIES) {
+    while (failures <= MAX_TRIES) {
       try {
         look ??= await workflows.look(runId);
         sightings = look.started.length === 0 ? [] : await lookAgain(runId, look, sightings);
@@ -78,7 +78,7 @@ export function createFindUnseen(deps: {
   }
 
   return (runId, look) => {
-    if (look.started.length === 0 || watched.has(runId) || watched.size >= MOST_WATCHED) return;
+    if (look.started.length === 0 || watched.has(runId) || watched.size >= MAX_WATCHED) return;
     watched.add(runId);
     void watch(runId, look).finally(() => watched.delete(runId));
   };

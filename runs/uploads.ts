@@ -82,8 +82,8 @@ export function createUploads(deps: {
 
 function tooMany(what: 'files' | 'bytes', limit: number): HelixError {
   const megabytes = String(Math.floor(limit / (1024 * 1024)));
-  const most = what === 'files' ? `${String(limit)} files` : `${megabytes} MB of files`;
-  const text = `A conversation may have ${most}. Remove one, or begin another conversation.`;
+  const max = what === 'files' ? `${String(limit)} files` : `${megabytes} MB of files`;
+  const text = `A conversation may have ${max}. Remove one, or begin another conversation.`;
   return new HelixError('quota_exceeded', text, { detail: { what, of: 'session', limit } });
 }
 

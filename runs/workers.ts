@@ -7,7 +7,7 @@ import { toMs, withinDeadline, type Timestamp } from './temporal-calls.js';
 /** Task queue types of Temporal's API. */
 const RUNS = 1;
 const ACTIVITIES = 2;
-const MOST_LEASES = 200;
+const MAX_LEASES = 200;
 
 /**
  * Lists the workers that ask Temporal for work, and the leases. @throws HelixError `unavailable`
@@ -67,7 +67,7 @@ export function joinPollers(polls: readonly Poll[]): OperatorWorker[] {
 }
 
 async function readLeases(leases: Leases): Promise<OperatorLease[]> {
-  const holders = (await leases.holders()).sort().slice(0, MOST_LEASES);
+  const holders = (await leases.holders()).sort().slice(0, MAX_LEASES);
   return Promise.all(
     holders.map(async (id) => {
       const [{ leftMs, isEnded }, work] = await Promise.all([leases.look(id), leases.work(id)]);

@@ -34,7 +34,7 @@ const ESM_ONLY = new Set(['CJSResolvesToESM', 'NoResolution']);
 
 /** Entries for web pages, each bundled as a page's bundler does it. */
 const BROWSER_ENTRIES = ['./protocol', './ai-sdk/client', './ai-sdk/react'];
-const MOST_DEPENDENCIES = 14;
+const MAX_DEPENDENCIES = 14;
 
 /** A page brings these packages itself: peers, and the AI SDK. */
 const OF_THE_PAGE = /^(ai|react|react-dom|zod|@ai-sdk\/react)(\/|$)/;
@@ -80,8 +80,8 @@ async function checkTypes(contents) {
 function findTooMany() {
   const { dependencies } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
   const count = Object.keys(dependencies).length;
-  return count > MOST_DEPENDENCIES
-    ? [`${count} dependencies are more than ${MOST_DEPENDENCIES}`]
+  return count > MAX_DEPENDENCIES
+    ? [`${count} dependencies are more than ${MAX_DEPENDENCIES}`]
     : [];
 }
 

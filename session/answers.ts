@@ -11,8 +11,8 @@ import type { Call } from './record.js';
 import { atAfter } from './next.js';
 import { isTerminal, type At } from '../protocol/run.js';
 import { continueAlone, isLastToAsk, resumeIfAnswered, type Resumed } from './resume.js';
-import { speakerOf } from './say.js';
-import { ofCall, settleRow, tellWaitEnd, withEvents } from './settling.js';
+import { authorOf } from './chunks.js';
+import { ofCall, settleRow, emitWaitEnd, withEvents } from './settling.js';
 import { stageChanges } from './state.js';
 import { keepOutput } from './steps.js';
 import { noteAct } from './stop.js';
@@ -147,7 +147,7 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   const session = ownerOf(requested, id);
   const { log } = session.tree;
   // The attempt's work is over even if the call was settled before.
-  if (source === 'tool' || source === 'child') session.tree.tell({ kind: 'work_over' });
+  if (source === 'tool' || source === 'child') session.tree.emit({ kind: 'work_over' });
   const call = session.calls.get(id);
   const isLate = call?.isLate === true && source === 'client' && call.kind === 'client';
   if (source === 'webhook') {
@@ -179,7 +179,7 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
     session.content.set(ofCall('edit', id), input.edit);
     call.edits = (call.edits ?? 0) + 1;
     noteAct(session, input.act, { outcome: 'edited' });
-    session.tree.tell({ kind: 'charge_changed' });
+    session.tree.emit({ kind: 'charge_changed' });
     return { kind: 'edited', sequence: log.sequence };
   }
 
@@ -187,20 +187,25 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   if (source === 'expiry' && !isHook) call.isLate = true;
   if (source === 'webhook') call.isCalled = true;
   if (source === 'child') endLostChild(session, call, now);
-  session.tree.tell({ kind: 'charge_changed', isSize: source === 'tool' });
+  session.tree.emit({ kind: 'charge_changed', isSize: source === 'tool' });
   if (source !== 'tool' && source !== 'child' && !isHook)
-    tellWaitEnd(session, call, source === 'expiry' ? 'expired' : 'answered', input.answer);
+    emitWaitEnd(session, call, source === 'expiry' ? 'expired' : 'answered', input.answer);
   for (const chunk of input.chunks) log.add(chunk, source === 'tool' ? writer?.name : '');
   keep(session, call, input);
   noteAct(session, input.act, { outcome: 'stored' });
   if (source === 'client') delete call.isLate;
-  const resumed = isLate ? {} : goOn(session, source, now, isHook);
+  const resumed = isLate ? {} : continueConversation(session, source, now, isHook);
   const at = atAfter(session, runId, { lists: source !== 'tool' });
   return { kind: 'stored', sequence: log.sequence, at, ...resumed };
 }
 
 /** Lets the conversation continue after a call was settled. */
-function goOn(session: Session, source: Source, now: number, isHook: boolean): Resumed {
+function continueConversation(
+  session: Session,
+  source: Source,
+  now: number,
+  isHook: boolean,
+): Resumed {
   const { conversation } = session.tree;
   const paused = conversation.existing.stream === 'paused';
   if (source === 'child' && (paused || isLastToAsk(session))) {
@@ -238,7 +243,7 @@ function refusalOf(
     if (state !== 'suspended') return { kind: 'not_due' };
     return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
   }
-  if (state === 'suspended' && source === 'expiry') return unlessPassed(left);
+  if (state === 'suspended' && source === 'expiry') return unlessDue(left);
   if (kind !== 'approval' && kind !== 'client') return { kind: 'kind_mismatch' };
   if (source === 'approval' && kind !== 'approval') return { kind: 'kind_mismatch' };
   // An approval may be answered with an error; the call is then not executed.
@@ -253,10 +258,10 @@ function refusalOf(
   if (source === 'client') return undefined;
   if (source === 'approval')
     return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
-  return unlessPassed(left);
+  return unlessDue(left);
 }
 
-function unlessPassed(left: number | undefined): { kind: 'not_due'; dueInMs?: number } | undefined {
+function unlessDue(left: number | undefined): { kind: 'not_due'; dueInMs?: number } | undefined {
   if (left === undefined) return { kind: 'not_due' };
   return left > 0 ? { kind: 'not_due', dueInMs: left } : undefined;
 }
@@ -289,7 +294,7 @@ function endLostChild(session: Session, { child }: Call, now: number): void {
   if (child === undefined) return;
   const below = session.tree.session(child.part);
   if (below.record === undefined || isTerminal(below.record.run.status)) return;
-  finish(below, speakerOf(below, now), { status: 'failed', code: 'run_failed' });
+  finish(below, authorOf(below, now), { status: 'failed', code: 'run_failed' });
 }
 
 function keep(session: Session, call: Call, input: StoredAnswer): void {

@@ -9,7 +9,7 @@ import { accept, acceptedHash } from './messages.js';
 import { abandon } from './pause.js';
 import { popQueued, pushQueued, queuedBytes, type Queued } from './queue.js';
 import { newRecord } from './record.js';
-import { speakerOf } from './say.js';
+import { authorOf } from './chunks.js';
 import { putState } from './state.js';
 import { requestStop } from './stop.js';
 import { joinAskers, makeTurn } from './turns.js';
@@ -120,7 +120,7 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
   }
   accept(session, fresh);
   const { log } = session.tree;
-  const speaker = speakerOf(session, now);
+  const author = authorOf(session, now);
   const isQueued = policy === 'reject' || (policy === 'steer' && (!isActive || abandons));
   const entry: Queued = {
     mode: isQueued ? 'queue' : policy,
@@ -136,24 +136,24 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     superseded = runId;
     abandon(session, now);
   } else if (isActive && policy === 'interrupt') {
-    const { stop, isSpeaking } = requestStop(session, {
+    const { stop, isStepRunning } = requestStop(session, {
       mode: 'interrupt',
       reason: 'new_message',
       by,
     });
-    if (isSpeaking) {
-      pushQueued(session, speaker, entry);
+    if (isStepRunning) {
+      pushQueued(session, author, entry);
       return { kind: 'interrupting', runId, sequence: log.sequence };
     }
     superseded = runId;
-    finish(session, speaker, endingOfStop(stop));
+    finish(session, author, endingOfStop(stop));
   } else if (isActive) {
-    pushQueued(session, speaker, entry);
+    pushQueued(session, author, entry);
     const { sequence } = log;
     return policy === 'steer' ? { kind: 'steered', runId, sequence } : { kind: 'queued', sequence };
   }
   if (waiting > 0 && policy !== 'interrupt') {
-    pushQueued(session, speaker, entry);
+    pushQueued(session, author, entry);
     const { sequence } = log;
     answerQueued(session, input);
     return { kind: 'queued', sequence, begun: newestRun(session, superseded) };
@@ -171,7 +171,7 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     messages: fresh,
     waited: false,
     mode: resumed === undefined ? 'new' : 'with_message',
-    by: resumed?.by ?? strangerOf(by, owner),
+    by: resumed?.by ?? otherRequester(by, owner),
     askers,
   });
   if (isLater && input.startAt !== undefined) session.existing.run.waitsUntil = input.startAt;
@@ -205,7 +205,7 @@ function freshOf(
 }
 
 /** Returns the requester of a run, or '' if it is the session's owner. */
-function strangerOf(by: string | undefined, owner: string): string {
+function otherRequester(by: string | undefined, owner: string): string {
   return by === undefined || by === owner ? '' : by;
 }
 
@@ -255,7 +255,7 @@ export function beginQueued(
     if (!isTerminal(run.status)) return { kind: 'busy' };
     if (record.queue.length === 0) return { kind: 'empty' };
     answerQueued(session, { nonce, now });
-    session.tree.tell({ kind: 'charge_changed' });
+    session.tree.emit({ kind: 'charge_changed' });
   }
   return { kind: 'begun', run: newestRun(session), ...(tenant !== '' && { tenant }) };
 }
@@ -263,6 +263,6 @@ export function beginQueued(
 /** Makes a turn of the messages that have waited longest. */
 function answerQueued(session: Session, { nonce, now }: { nonce: string; now: number }): void {
   const { messages, askers, ...entry } = popQueued(session);
-  const by = strangerOf(entry.by, session.existing.owner);
+  const by = otherRequester(entry.by, session.existing.owner);
   makeTurn(session, { nonce, now, messages, askers, waited: true, mode: 'new', by });
 }

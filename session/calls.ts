@@ -14,13 +14,13 @@ import {
 } from './input.js';
 import { restIfWaiting } from './pause.js';
 import { dropWake, type Call } from './record.js';
-import { speakerOf } from './say.js';
+import { authorOf } from './chunks.js';
 import { ofCall, settleByCode, settleRow, setBusy } from './settling.js';
 import { stageChanges } from './state.js';
 import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
 import { noteDeadline } from './waiting.js';
-import { countLost, isActive, isExhausted, own, sayResync, withdraw } from './writers.js';
+import { countLost, isActive, isExhausted, own, writeResync, withdraw } from './writers.js';
 
 export function openCalls(session: Session, calls: readonly StoredCall[]): void {
   if (calls.length === 0) return;
@@ -121,7 +121,7 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
   const { runId, name, token, agentType, step } = by;
   const call = session.calls.get(id);
   if (isSettled(session, id) || !isActive(session, runId)) {
-    session.tree.tell({ kind: 'work_over' });
+    session.tree.emit({ kind: 'work_over' });
     return { kind: isSettled(session, id) ? 'settled' : 'superseded' };
   }
   const { run } = session.existing;
@@ -141,21 +141,21 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
   const isRepeat = state === 'started' && isNew;
   const spec = session.content.get(ofCall('spec', id));
   if (spec === undefined || isRepeat || (isAsked && input.verified === 'unknown')) {
-    const speaker = { ...speakerOf(session, now, step), agentType };
+    const author = { ...authorOf(session, now, step), agentType };
     const isTaken = before > 0 && isNew;
     const mayRepeat = spec !== undefined && isRepeat && (isSafe || input.canVerify === true);
     if (!mayRepeat || (isTaken && writer !== undefined && isExhausted(session, writer, budget))) {
       const code = state === 'started' ? 'tool_outcome_unknown' : 'tool_call_lost';
-      settleByCode(session, speaker, call, code);
+      settleByCode(session, author, call, code);
       // The lost attempt may still be alive and must not write.
       session.dropWriter(name);
       restIfWaiting(session, now);
-      session.tree.tell({ kind: 'work_over' });
+      session.tree.emit({ kind: 'work_over' });
       return { kind: 'settled' };
     }
     const { removed } = withdraw(session, name);
     if (isTaken) countLost(session, name, budget);
-    if (removed) sayResync(session, speaker, id);
+    if (removed) writeResync(session, author, id);
   }
   const isUnsure = isRepeat ? !isSafe : isAsked && input.verified !== 'not_done';
   if (isUnsure) call.isUnsure = true;
@@ -330,8 +330,8 @@ export function takeCallId(
   };
   let id = isFree(wanted) ? wanted : undefined;
   // Many sub-agents may have got the same id from their models, so several names are looked up at once.
-  for (let first = 1, most = 4; id === undefined; first += most, most *= 2) {
-    const names = Array.from({ length: most }, (_, n) => `${wanted}_${String(first + n)}`);
+  for (let first = 1, max = 4; id === undefined; first += max, max *= 2) {
+    const names = Array.from({ length: max }, (_, n) => `${wanted}_${String(first + n)}`);
     id = names[names.map(isFree).indexOf(true)];
   }
   // Ids of the conversation's own calls are found in its calls once they are committed.

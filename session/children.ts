@@ -4,7 +4,7 @@ import type { ChildRef, ParentRef, RunError } from '../protocol/run.js';
 import type { Stored } from './input.js';
 import { countStored } from './messages.js';
 import { newRecord } from './record.js';
-import { say, speakerOf } from './say.js';
+import { writeChunk, authorOf } from './chunks.js';
 import { ofCall } from './settling.js';
 import type { Session } from './tree.js';
 import { isActive } from './writers.js';
@@ -84,7 +84,7 @@ export function beginChild(
   }
   top.run.children += 1;
   top.updated = now;
-  say(above, speakerOf(above, now), 'subagent_start', {
+  writeChunk(above, authorOf(above, now), 'subagent_start', {
     subAgentType: agent,
     subSessionId: child.id,
     callId: toolCallId,

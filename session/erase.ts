@@ -1,4 +1,4 @@
-import { control } from './say.js';
+import { writeControl } from './chunks.js';
 import { noteAct } from './stop.js';
 import type { Session } from './tree.js';
 
@@ -44,7 +44,7 @@ export function erase(
     tree.write('push', 'erasures', '', `${noted.rest.slice(0, -1)},${size.slice(1)}`);
     noteAct(session, noted.act, { outcome: 'erased', tenant, runId: run.id });
   }
-  control(session, message);
+  writeControl(session, message);
   if (run.id !== '') tree.write('stop', run.id);
   for (const part of ['', ...session.children.all().keys()]) {
     for (const place of OWN) tree.write('drop', place, part);

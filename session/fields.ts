@@ -274,11 +274,11 @@ export class Log {
     this.bytes += byteLength(message);
   }
 
-  after(sequence: number, most: number, upTo = Infinity): Entry[] {
+  after(sequence: number, max: number, upTo = Infinity): Entry[] {
     this.isRead = true;
-    const stored = (this.source.ask(['entries', sequence, upTo, most]) ?? []) as Entry[];
+    const stored = (this.source.ask(['entries', sequence, upTo, max]) ?? []) as Entry[];
     const added = this.added.filter(([at]) => at > sequence && at <= upTo);
-    return [...stored.filter(([at]) => !this.removed.has(at)), ...added].slice(0, most);
+    return [...stored.filter(([at]) => !this.removed.has(at)), ...added].slice(0, max);
   }
 
   get count(): number {

@@ -11,7 +11,7 @@ import { addResults, closeCalls, partOf, type SettlingCode } from './settling.js
 import { pushReply, countStored } from './messages.js';
 import { noteDeadline, sessionsBelow } from './waiting.js';
 import { dropWake, isResting, sumOf, type SessionRecord } from './record.js';
-import { control, say, speakerOf, withRaw, type Speaker } from './say.js';
+import { writeControl, writeChunk, authorOf, withRaw, type ChunkAuthor } from './chunks.js';
 import type { Session } from './tree.js';
 
 export interface Ending {
@@ -35,24 +35,24 @@ const ABORTED: RunError = {
  *
  * @returns true if messages wait for their turn
  */
-export function finish(session: Session, speaker: Speaker, input: Ending): boolean {
+export function finish(session: Session, author: ChunkAuthor, input: Ending): boolean {
   const { existing: record } = session;
   const isBroken = input.status === 'failed' || input.status === 'aborted';
   const { status, error } = input;
   const { agent = '', run: ended } = record;
-  session.tree.tell({ kind: 'charge_changed' });
-  session.tree.tell({
+  session.tree.emit({ kind: 'charge_changed' });
+  session.tree.emit({
     kind: 'run_ended',
     agent,
     status,
     ...(status === 'failed' && { code: error?.code }),
   });
   // A resting run left its part earlier.
-  if (!isResting(ended.status)) session.tree.tell({ kind: 'part_left', part: partOf(session) });
+  if (!isResting(ended.status)) session.tree.emit({ kind: 'part_left', part: partOf(session) });
   const ending = isBroken && input.error === undefined ? { ...input, error: ABORTED } : input;
   if (record.run.calls > 0) {
-    endSubAgents(session, speaker, ending);
-    closeCalls(session, speaker, ending.code);
+    endSubAgents(session, author, ending);
+    closeCalls(session, author, ending.code);
     addResults(session);
   }
   const { run, turn } = record;
@@ -66,13 +66,13 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
   });
   const result = outputOf(session);
   if (result !== undefined) {
-    say(session, speaker, 'output', {}, result);
+    writeChunk(session, author, 'output', {}, result);
     const row = withRaw(place, result);
     session.rows.push(row);
     countStored(session, row);
   }
   if (!session.isConversation) {
-    closeRun(session, speaker.timestamp, ending);
+    closeRun(session, author.timestamp, ending);
     noteDeadline(session.tree.conversation);
     return false;
   }
@@ -80,18 +80,18 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
   // take its place.
   if (ending.status !== 'completed' && !turn.hasReplied) pushReply(session, place);
   noteEndOfStep(session);
-  const failure = sayEnd(session, speaker, ending);
+  const failure = writeEnd(session, author, ending);
   const end = JSON.stringify({
     type: 'stream_end',
-    streamId: speaker.agentId,
-    timestamp: speaker.timestamp,
+    streamId: author.agentId,
+    timestamp: author.timestamp,
     status: ending.status,
     error: failure,
   });
   const final = result && { finalOutput: result['output'], finalOutputRef: result['outputRef'] };
-  control(session, withRaw(end, final ?? {}));
+  writeControl(session, withRaw(end, final ?? {}));
   record.stream = isBroken ? 'failed' : 'ended';
-  closeRun(session, speaker.timestamp, ending);
+  closeRun(session, author.timestamp, ending);
   if (record.queue.length === 0) {
     armExpiry(session);
     return false;
@@ -101,9 +101,9 @@ export function finish(session: Session, speaker: Speaker, input: Ending): boole
   return true;
 }
 
-export function tellNext({ tree }: Session, waits: boolean): { next?: true } {
+export function emitNextWaits({ tree }: Session, waits: boolean): { next?: true } {
   if (!waits) return {};
-  tree.tell({ kind: 'next_waits' });
+  tree.emit({ kind: 'next_waits' });
   return { next: true };
 }
 
@@ -117,21 +117,21 @@ function outputOf(session: Session): Record<string, string | undefined> | undefi
     : { output: text };
 }
 
-function endSubAgents(session: Session, speaker: Speaker, ending: Ending): void {
+function endSubAgents(session: Session, author: ChunkAuthor, ending: Ending): void {
   const status = ending.status === 'completed' ? 'interrupted' : ending.status;
   for (const { session: child } of sessionsBelow(session).slice(1).reverse()) {
-    closeCalls(child, speakerOf(child, speaker.timestamp), ending.code);
+    closeCalls(child, authorOf(child, author.timestamp), ending.code);
     addResults(child);
-    closeRun(child, speaker.timestamp, { status, reason: ending.reason, code: ending.code });
+    closeRun(child, author.timestamp, { status, reason: ending.reason, code: ending.code });
   }
 }
 
 /** Tells viewers why the stream ends. @returns the text of a failure */
-function sayEnd(session: Session, speaker: Speaker, { status, error, reason }: Ending) {
+function writeEnd(session: Session, author: ChunkAuthor, { status, error, reason }: Ending) {
   const { run, checkpoint } = session.existing;
   if (status === 'completed') return undefined;
   if (status === 'interrupted') {
-    say(session, speaker, 'run_interrupted', {
+    writeChunk(session, author, 'run_interrupted', {
       runId: run.id,
       checkpointId: checkpoint?.id ?? null,
       reason,
@@ -139,7 +139,7 @@ function sayEnd(session: Session, speaker: Speaker, { status, error, reason }: E
     return undefined;
   }
   const { code, message, retryable } = error ?? ABORTED;
-  say(session, speaker, 'error', {
+  writeChunk(session, author, 'error', {
     error: message,
     code,
     recoverable: false,
@@ -270,11 +270,11 @@ export function end(
   const ended = (status: TerminalStatus): EndReply => ({
     kind: 'ended',
     status,
-    ...tellNext(session, session.isConversation && record.queue.length > 0),
+    ...emitNextWaits(session, session.isConversation && record.queue.length > 0),
   });
   if (isTerminal(run.status)) {
     // The process that ended the run may have died before it told its listeners.
-    session.tree.tell({ kind: 'charge_changed' });
+    session.tree.emit({ kind: 'charge_changed' });
     return ended(run.status);
   }
   const { status, error } = input;
@@ -290,6 +290,6 @@ export function end(
   const { log } = session.tree;
   log.sequence = Math.max(log.sequence, floor);
   if (row !== undefined) pushReply(session, row);
-  finish(session, { ...speakerOf(session, now, step), agentType }, ending);
+  finish(session, { ...authorOf(session, now, step), agentType }, ending);
   return ended(ending.status);
 }

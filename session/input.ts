@@ -46,7 +46,7 @@ export type CustomState = Record<string, unknown>;
 
 /** Limit on lost attempts: those whose process died or exceeded its time limit, so that they did not hand over. */
 export interface AttemptBudget {
-  most: number;
+  max: number;
   /** Only attempts lost within this time count, ms. */
   withinMs: number;
 }

@@ -63,10 +63,10 @@ export interface RowHead {
 /** Field names at which the large part of a row begins. Inside a string its quotation marks would be escaped. */
 const BODY = /,"(parts|output|error|outputRef|denied|decision|events)":/;
 /** Longer than any head. */
-const MOST_HEAD = 4_000;
+const MAX_HEAD = 4_000;
 
 export function headOf(row: string): RowHead {
-  const start = row.slice(0, MOST_HEAD);
+  const start = row.slice(0, MAX_HEAD);
   const at = start.search(BODY);
   return JSON.parse(at < 0 ? row : `${start.slice(0, at)}}`) as RowHead;
 }

@@ -1,7 +1,7 @@
-import { finish, tellNext } from './finish.js';
+import { finish, emitNextWaits } from './finish.js';
 import { countStored } from './messages.js';
 import type { Call } from './record.js';
-import { say, speakerOf, withRaw, type Speaker } from './say.js';
+import { writeChunk, authorOf, withRaw, type ChunkAuthor } from './chunks.js';
 import { ofCall, setBusy } from './settling.js';
 import type { Session } from './tree.js';
 import { isWaiting, noteDeadline, sessionsBelow } from './waiting.js';
@@ -29,7 +29,7 @@ export function restIfWaiting(session: Session, now: number): boolean {
   if (session.isConversation) {
     if (record.stream === 'paused') return false;
     const isUnwanted = record.queue.some(({ withdraws }) => withdraws === record.run.id);
-    if (isUnwanted) tellNext(session, abandon(session, now));
+    if (isUnwanted) emitNextWaits(session, abandon(session, now));
     else pause(session, now, status);
     return true;
   }
@@ -60,7 +60,7 @@ interface Asked {
  */
 export function abandon(session: Session, now: number): boolean {
   const code = 'client_tool_abandoned';
-  return finish(session, speakerOf(session, now), {
+  return finish(session, authorOf(session, now), {
     status: 'interrupted',
     reason: 'abandoned',
     code,
@@ -70,21 +70,21 @@ export function abandon(session: Session, now: number): boolean {
 function pause(conversation: Session, now: number, status: Waiting): void {
   const { existing: record } = conversation;
   const { run } = record;
-  const speaker = speakerOf(conversation, now);
+  const author = authorOf(conversation, now);
   const found = sessionsBelow(conversation);
   const own = found[0]?.calls ?? [];
   const waiting: Asked[] = found.flatMap(({ session, calls }) =>
     calls.filter(({ state }) => state === 'waiting').map((call) => ({ session, call })),
   );
-  showHeld(conversation, speaker, waiting);
-  sayMarker(conversation, speaker, status, own, waiting);
+  showHeld(conversation, author, waiting);
+  writeMarker(conversation, author, status, own, waiting);
   for (const { call } of waiting) {
     if (call.deadline === undefined && call.waitMs !== undefined)
       call.deadline = conversation.tree.now + call.waitMs;
   }
   const deadline = noteDeadline(conversation);
   const first = waiting[0]?.call;
-  say(conversation, speaker, 'run_paused', {
+  writeChunk(conversation, author, 'run_paused', {
     runId: run.id,
     reason: REASON[status],
     ...(first !== undefined && { pendingToolName: first.name, pendingToolCallId: first.id }),
@@ -101,19 +101,19 @@ function pause(conversation: Session, now: number, status: Waiting): void {
   run.paused = sequence;
   // Wake-ups for sub-agents are obsolete once everything waits again.
   record.wakes = {};
-  conversation.tree.tell({ kind: 'charge_changed' });
+  conversation.tree.emit({ kind: 'charge_changed' });
 }
 
 /** Writes the marker that holds the reason for the pause; it never reaches a client. */
-function sayMarker(
+function writeMarker(
   conversation: Session,
-  speaker: Speaker,
+  author: ChunkAuthor,
   status: Waiting,
   own: readonly Call[],
   waiting: readonly Asked[],
 ): void {
   const mark = (kind: string, payload: object): void => {
-    say(conversation, speaker, 'suspension_marker', { kind, payload });
+    writeChunk(conversation, author, 'suspension_marker', { kind, payload });
   };
   const toolCallIds = waiting.map(({ call }) => call.id);
   if (status === 'waiting_children') {
@@ -124,7 +124,7 @@ function sayMarker(
     );
     mark('suspended_awaiting_children', { children });
   } else if (own.some(({ state }) => state === 'settled')) {
-    mark('suspended_step_partial', { toolCallIds, stepId: `s${String(speaker.step)}` });
+    mark('suspended_step_partial', { toolCallIds, stepId: `s${String(author.step)}` });
   } else {
     mark('suspended_client_tool', { toolCallIds });
   }
@@ -134,22 +134,22 @@ function sayMarker(
  * Writes the deferred requests of sub-agents, in a step of their own and as one row of the conversation's history. They
  * join the step of earlier questions that are still open, since stock pages send the answers of the last step only.
  */
-function showHeld(conversation: Session, speaker: Speaker, waiting: readonly Asked[]): void {
+function showHeld(conversation: Session, author: ChunkAuthor, waiting: readonly Asked[]): void {
   const held = waiting.filter(({ call }) => call.isHeld === true);
   if (held.length === 0) return;
   const { log } = conversation.tree;
   const isBesideOpen = waiting.length > held.length;
   const joins = isBesideOpen && { joins: true };
-  say(conversation, speaker, 'step_start', { stepId: 'ask', ...joins });
+  writeChunk(conversation, author, 'step_start', { stepId: 'ask', ...joins });
   const first = log.sequence;
-  const { step, timestamp } = speaker;
+  const { step, timestamp } = author;
   const parts: string[] = [];
   for (const { session, call } of held) {
     const ask = session.content.get(ofCall('ask', call.id)) ?? '{}';
     log.add(withRaw(ask, { step: String(step), timestamp: String(timestamp) }));
     parts.push(session.content.get(ofCall('part', call.id)) ?? '{}');
   }
-  say(conversation, speaker, 'step_end', { stepId: 'ask' });
+  writeChunk(conversation, author, 'step_end', { stepId: 'ask' });
   const { run, turn } = conversation.existing;
   const head = {
     role: 'assistant',

@@ -5,7 +5,7 @@ import { accept, countDropped, countStored } from './messages.js';
 import type { QueueEntry } from './record.js';
 import { isTerminal } from '../protocol/run.js';
 import { armExpiry } from './finish.js';
-import { say, speakerOf, type Speaker } from './say.js';
+import { writeChunk, authorOf, type ChunkAuthor } from './chunks.js';
 import { joinAskers, openTurn, toAsker } from './turns.js';
 import { type Session } from './tree.js';
 
@@ -15,15 +15,22 @@ export interface Queued extends Omit<QueueEntry, 'messages' | 'by'> {
   messages: readonly Message[];
 }
 
-export function noteQueue(session: Session, speaker: Speaker, removed?: readonly string[]): void {
+export function noteQueue(
+  session: Session,
+  author: ChunkAuthor,
+  removed?: readonly string[],
+): void {
   const queued = session.existing.queue.length;
-  say(session, speaker, 'queue_changed', { queued, ...(removed !== undefined && { removed }) });
+  writeChunk(session, author, 'queue_changed', {
+    queued,
+    ...(removed !== undefined && { removed }),
+  });
 }
 
 /** Adds an entry: interrupting ones come first, then steering ones, then queued ones. */
 export function pushQueued(
   session: Session,
-  speaker: Speaker,
+  author: ChunkAuthor,
   { messages, by, ...rest }: Queued,
 ): void {
   const { queue } = session.existing;
@@ -39,7 +46,7 @@ export function pushQueued(
     (other) => mode === 'interrupt' || (mode === 'steer' && other.mode !== 'steer'),
   );
   queue.splice(behind < 0 ? queue.length : behind, 0, entry);
-  noteQueue(session, speaker);
+  noteQueue(session, author);
 }
 
 export function queuedBytes(session: Session): number {
@@ -72,7 +79,7 @@ export function steeringWaits(session: Session): boolean {
  * Adds steering messages to the transcript. Closes the current reply; the following one belongs to a new turn. A reply
  * that has not begun is not closed but starts after the messages.
  */
-export function takeSteering(session: Session, speaker: Speaker): void {
+export function takeSteering(session: Session, author: ChunkAuthor): void {
   const { existing: record } = session;
   if (!record.turn.hasReplied || !steeringWaits(session)) return;
   const messages: Message[] = [];
@@ -82,7 +89,7 @@ export function takeSteering(session: Session, speaker: Speaker): void {
     messages.push(...entry.messages);
     askers = joinAskers(entry.askers, askers);
   }
-  openTurn(session, speaker, { messages, askers }, { runId: record.run.id, reason: 'steer' });
+  openTurn(session, author, { messages, askers }, { runId: record.run.id, reason: 'steer' });
 }
 
 export interface EditQueued {
@@ -119,8 +126,8 @@ export function editQueued(
   countStored(session, row);
   session.content.set(`q:${id}`, row);
   accept(session, [{ id, hash }]);
-  noteQueue(session, speakerOf(session, now));
-  session.tree.tell({ kind: 'charge_changed' });
+  noteQueue(session, authorOf(session, now));
+  session.tree.emit({ kind: 'charge_changed' });
   return { kind: 'edited' };
 }
 
@@ -149,8 +156,8 @@ export function removeQueued(
   record.queue = record.queue.filter((entry) => !isMeant(entry));
   const ids = meant.flatMap((entry) => takeRows(session, entry).messages.map(({ id }) => id));
   session.messages.unset(...ids);
-  noteQueue(session, speakerOf(session, now), ids);
-  session.tree.tell({ kind: 'charge_changed' });
+  noteQueue(session, authorOf(session, now), ids);
+  session.tree.emit({ kind: 'charge_changed' });
   // An ended session did not expire while messages waited.
   if (isTerminal(record.run.status) && record.queue.length === 0) armExpiry(session);
   return { kind: 'removed', count: meant.length };

@@ -4,7 +4,7 @@ import { isTerminal, type RunMode, type TerminalStatus } from '../protocol/run.j
 import type { KnownPerson } from '../protocol/actor.js';
 import { newestRun, type Begun } from './begin.js';
 import { acceptedHash, countBytes, countDropped, headOf, storeMessages } from './messages.js';
-import { say, speakerOf, isControl } from './say.js';
+import { writeChunk, authorOf, isControl } from './chunks.js';
 import { dropStates } from './state.js';
 import { noteAct } from './stop.js';
 import { checkpointAt, findTarget, type Target } from './target.js';
@@ -65,7 +65,7 @@ export function resumeRun(
   recountControls(session);
   const sequence = log.sequence;
   const { id, n } = nextRunId(session, nonce);
-  say(session, speakerOf(session, now, step), 'run_resumed', {
+  writeChunk(session, authorOf(session, now, step), 'run_resumed', {
     runId: id,
     fromCheckpointId: checkpoint?.id ?? null,
     fromStepCount: step,
@@ -290,9 +290,9 @@ function startAgain(session: Session, input: Stored<Rewind>, target: Target): st
   const askers = messages.length > 0 ? joinAskers(asker, before) : joinAskers(before, asker);
   let visible = target.visible;
   if (messages.length > 0) visible = storeMessages(session, messages, visible, turn.n).visible;
-  const speaker = speakerOf(session, now, step);
+  const author = authorOf(session, now, step);
   const isRetry = mode === 'retry';
-  say(session, speaker, 'stream_resync', {
+  writeChunk(session, author, 'stream_resync', {
     checkpointId: record.checkpoint?.id ?? '',
     stepCount: step,
     messageCount: session.rows.count,
@@ -302,7 +302,7 @@ function startAgain(session: Session, input: Stored<Rewind>, target: Target): st
   const sequence = log.sequence;
   if (!isRetry) {
     const from = { fromCheckpointId: record.checkpoint?.id ?? null, fromStepCount: step };
-    say(session, speaker, 'run_resumed', { runId: id, ...from, mode });
+    writeChunk(session, author, 'run_resumed', { runId: id, ...from, mode });
   }
   record.born = nonce;
   record.rewound = true;

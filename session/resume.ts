@@ -1,7 +1,7 @@
 import type { Resumption } from '../protocol/run.js';
 import { sessionsBelow, type Found } from './waiting.js';
 import type { Call } from './record.js';
-import { say, speakerOf } from './say.js';
+import { writeChunk, authorOf } from './chunks.js';
 import { setBusy } from './settling.js';
 import type { Session } from './tree.js';
 
@@ -25,7 +25,7 @@ function makeActive(session: Session, now: number): boolean {
   const wasPaused = record.stream === 'paused';
   if (wasPaused) {
     beginLeg(conversation, now);
-    say(conversation, speakerOf(conversation, now), 'run_resumed', {
+    writeChunk(conversation, authorOf(conversation, now), 'run_resumed', {
       runId: run.id,
       fromCheckpointId: checkpoint?.id ?? null,
       fromStepCount: run.committed,

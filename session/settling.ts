@@ -1,7 +1,7 @@
 import type { AnswerFacts, RunPart, WaitEnd } from './events.js';
 import { fromUsage, sumOf, type Call, type Past } from './record.js';
 import { countStored } from './messages.js';
-import { say, speakerOf, withRaw, type Speaker } from './say.js';
+import { writeChunk, authorOf, withRaw, type ChunkAuthor } from './chunks.js';
 import type { Session } from './tree.js';
 
 /** Errors for the model about calls that were never carried out, by code. */
@@ -68,20 +68,20 @@ export function setBusy(session: Session, call: Call, isBusy: boolean): boolean 
 }
 
 /** Returns the agent that reports a call. Questions of a sub-agent appear in the conversation's message. */
-function speakerFor(session: Session, { asked }: Call, speaker: Speaker): Speaker {
-  if (session.isConversation || asked === undefined) return speaker;
+function speakerFor(session: Session, { asked }: Call, author: ChunkAuthor): ChunkAuthor {
+  if (session.isConversation || asked === undefined) return author;
   const { conversation } = session.tree;
-  return { ...speakerOf(conversation, speaker.timestamp), agentType: speaker.agentType };
+  return { ...authorOf(conversation, author.timestamp), agentType: author.agentType };
 }
 
 export function settleByCode(
   session: Session,
-  speaker: Speaker,
+  author: ChunkAuthor,
   call: Call,
   code: SettlingCode,
 ): void {
   const { id, name, state } = call;
-  if (code === 'tool_outcome_unknown') undoPatches(session, speaker, id);
+  if (code === 'tool_outcome_unknown') undoPatches(session, author, id);
   const error =
     state === 'suspended' ? `${SETTLED_TEXTS[code]} ${PARTIAL_TEXT}` : SETTLED_TEXTS[code];
   const which = { toolCallId: id, toolName: name };
@@ -93,7 +93,7 @@ export function settleByCode(
   // A call that was never shown to people needs no end.
   if (isHeld) return;
   const isServers = call.kind === 'server' || call.kind === 'subagent';
-  say(session, speakerFor(session, call, speaker), 'tool_end', {
+  writeChunk(session, speakerFor(session, call, author), 'tool_end', {
     ...which,
     result: null,
     error,
@@ -133,7 +133,7 @@ const END_OF_WAIT: Record<SettlingCode, WaitEnd> = {
   tool_call_lost: 'lost',
 };
 
-export function tellWaitEnd(
+export function emitWaitEnd(
   session: Session,
   call: Call,
   ending: SettlingCode | 'answered' | 'expired',
@@ -141,7 +141,7 @@ export function tellWaitEnd(
 ): void {
   const { id: toolCallId, name: toolName, kind, since } = call;
   if (since === undefined) return;
-  session.tree.tell({
+  session.tree.emit({
     kind: 'wait_ended',
     part: partOf(session),
     call: { toolCallId, toolName, kind, step: session.existing.run.committed },
@@ -153,11 +153,11 @@ export function tellWaitEnd(
 }
 
 /** Settles all open calls: started ones as outcome unknown, the others with the code. */
-export function closeCalls(session: Session, speaker: Speaker, code: SettlingCode): void {
+export function closeCalls(session: Session, author: ChunkAuthor, code: SettlingCode): void {
   for (const call of session.openCalls()) {
     if (call.state === 'settled') continue;
-    if (call.state === 'waiting') tellWaitEnd(session, call, code);
-    settleByCode(session, speaker, call, call.state === 'started' ? 'tool_outcome_unknown' : code);
+    if (call.state === 'waiting') emitWaitEnd(session, call, code);
+    settleByCode(session, author, call, call.state === 'started' ? 'tool_outcome_unknown' : code);
   }
 }
 
@@ -202,10 +202,10 @@ function eventsOf(session: Session, id: string, kind: 'c' | 'p') {
 }
 
 /** Reverts the state changes that a call announced but that will never be stored, newest first. */
-function undoPatches(session: Session, speaker: Speaker, id: string): void {
+function undoPatches(session: Session, author: ChunkAuthor, id: string): void {
   for (const { json } of eventsOf(session, id, 'p').reverse()) {
     const { undo } = JSON.parse(json) as { undo?: string };
-    if (undo !== undefined) say(session, speaker, 'state_patch', {}, { patches: undo });
+    if (undo !== undefined) writeChunk(session, author, 'state_patch', {}, { patches: undo });
   }
 }
 

@@ -11,7 +11,7 @@ import {
   isTerminal,
 } from '../protocol/run.js';
 import { openCalls } from './calls.js';
-import { finish, noteEndOfStep, tellNext } from './finish.js';
+import { finish, noteEndOfStep, emitNextWaits } from './finish.js';
 import {
   Json,
   type AttemptBudget,
@@ -26,11 +26,19 @@ import { atAfter, mustFinish } from './next.js';
 import { restIfWaiting } from './pause.js';
 import { steeringWaits, takeSteering } from './queue.js';
 import { dropWake, fromUsage, sumOf, toUsage, type Run } from './record.js';
-import { speakerOf } from './say.js';
+import { authorOf } from './chunks.js';
 import { addResults, type SettlingCode } from './settling.js';
 import { noteStateOfTurn } from './state.js';
 import type { Session } from './tree.js';
-import { countLost, isActive, isExhausted, lost, own, sayDiscarded, withdraw } from './writers.js';
+import {
+  countLost,
+  isActive,
+  isExhausted,
+  lost,
+  own,
+  writeDiscarded,
+  withdraw,
+} from './writers.js';
 
 export interface Claim {
   writer: Writer;
@@ -133,7 +141,7 @@ export function claim(
   const isLong = session.batch(name).n > SHORT;
   if (isTaken && isLong && session.fence(name) < token) return { kind: 'fencing' };
   if (before < token) {
-    const speaker = speakerOf(session, input.now, step);
+    const author = authorOf(session, input.now, step);
     const { removed, spoken } =
       before > 0 ? withdraw(session, name) : { removed: false, spoken: 0 };
     if (isTaken) countLost(session, name, budget);
@@ -142,8 +150,8 @@ export function claim(
     const hadCalls = run.calls > 0;
     if (hadCalls) addResults(session);
     addNotices(session);
-    if (before > 0) sayDiscarded(session, { ...speaker, agentType }, 'attempt_lost', removed);
-    else takeSteering(session, { ...speaker, agentType });
+    if (before > 0) writeDiscarded(session, { ...author, agentType }, 'attempt_lost', removed);
+    else takeSteering(session, { ...author, agentType });
     own(session, name, token);
     // A scheduled run starts with its first claim, so the wait does not count as work.
     if (run.status === 'starting' && run.waitsUntil !== undefined)
@@ -210,8 +218,8 @@ function doneOrSuperseded(session: Session): Done {
   const { outcome, status } = session.existing.run;
   if (outcome === undefined || (isTerminal(status) && outcome.kind !== 'ended'))
     return lost(session, 'superseded');
-  session.tree.tell({ kind: 'work_over' });
-  session.tree.tell({ kind: 'charge_changed' });
+  session.tree.emit({ kind: 'work_over' });
+  session.tree.emit({ kind: 'charge_changed' });
   return { kind: 'done', outcome };
 }
 
@@ -285,8 +293,8 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   let hasNext = false;
   if (final !== undefined && !steers) {
     const code: SettlingCode = final.status === 'failed' ? 'run_failed' : 'run_stopped';
-    const speaker = { ...speakerOf(session, input.now, step), agentType };
-    hasNext = finish(session, speaker, { ...final, reason, code });
+    const author = { ...authorOf(session, input.now, step), agentType };
+    hasNext = finish(session, author, { ...final, reason, code });
   } else {
     run.hasModel = false;
     session.dropWriter(name);
@@ -294,14 +302,14 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
     paused = !steers && run.busyCalls === 0 && restIfWaiting(session, input.now);
   }
   const { tree } = session;
-  tree.tell({ kind: 'attempt_ended', outcome: input.answersStop ? 'cut' : 'committed' });
-  tree.tell({ kind: 'charge_changed', isSize: true });
+  tree.emit({ kind: 'attempt_ended', outcome: input.answersStop ? 'cut' : 'committed' });
+  tree.emit({ kind: 'charge_changed', isSize: true });
   // A sub-agent may rest while others continue.
-  if (paused || final !== undefined || !session.isConversation) tree.tell({ kind: 'work_over' });
+  if (paused || final !== undefined || !session.isConversation) tree.emit({ kind: 'work_over' });
   const { sequence } = log;
   const at = atAfter(session, runId, { lists: true, calls: true });
   if (steers) return { kind: 'steered', sequence, at };
-  return { kind: 'committed', sequence, at, paused, ...tellNext(session, hasNext) };
+  return { kind: 'committed', sequence, at, paused, ...emitNextWaits(session, hasNext) };
 }
 
 function noteCheckpoint(session: Session, { writer, checkpointId, now }: Stored<Commit>): void {
@@ -358,7 +366,7 @@ export function discard(
   if (!isActive(session, runId)) return lost(session, 'superseded');
   if (writer?.token !== token) return lost(session, 'fenced');
   const { removed } = withdraw(session, name);
-  sayDiscarded(session, { ...speakerOf(session, now, step), agentType }, reason, removed);
+  writeDiscarded(session, { ...authorOf(session, now, step), agentType }, reason, removed);
   const { run } = session.existing;
   addTo(run, usage);
   writer.first = session.tree.log.sequence;
@@ -370,7 +378,7 @@ export function discard(
     writer.waits = (writer.waits ?? 0) + 1;
     session.tree.conversation.existing.run.waitsUntil = session.tree.now + waitMs;
   }
-  session.tree.tell({ kind: 'attempt_ended', outcome: 'discarded', code: reason });
+  session.tree.emit({ kind: 'attempt_ended', outcome: 'discarded', code: reason });
   return { kind: 'discarded', failures: writer.failures };
 }
 

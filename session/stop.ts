@@ -1,24 +1,24 @@
 import { type StopRequest, isTerminal } from '../protocol/run.js';
-import { endingOfStop, finish, tellNext } from './finish.js';
+import { endingOfStop, finish, emitNextWaits } from './finish.js';
 import type { Act, Stored } from './input.js';
-import { speakerOf } from './say.js';
+import { authorOf } from './chunks.js';
 import type { Session } from './tree.js';
 
 /**
  * Leaves a stop record and notifies the workers. The first record counts, but an abort replaces an interrupt.
- * `isSpeaking`: a model is streaming, and its step will end the run. A run that waits for its provider has no such
+ * `isStepRunning`: a model is streaming, and its step will end the run. A run that waits for its provider has no such
  * step.
  */
 export function requestStop(
   session: Session,
   requested: StopRequest,
-): { stop: StopRequest; isSpeaking: boolean; isWaiting: boolean } {
+): { stop: StopRequest; isStepRunning: boolean; isWaiting: boolean } {
   const { run } = session.existing;
   const stop = run.stop === undefined || requested.mode === 'abort' ? requested : run.stop;
   run.stop = stop;
   session.tree.write('stop', run.id);
   const isWaiting = run.hasModel && (run.waitsUntil ?? 0) > session.tree.now;
-  return { stop, isSpeaking: run.hasModel && !isWaiting, isWaiting };
+  return { stop, isStepRunning: run.hasModel && !isWaiting, isWaiting };
 }
 
 export interface Stop {
@@ -51,15 +51,15 @@ export function stop(
   const { conversation } = session.tree;
   const { run, tenant } = conversation.existing;
   if (isTerminal(run.status)) return { kind: 'nothing' };
-  const { stop: counts, isSpeaking, isWaiting } = requestStop(conversation, requested);
-  noteAct(session, act, { outcome: isSpeaking ? 'stopping' : 'ended', tenant, runId: run.id });
-  if (isSpeaking) return { kind: 'stopping', runId: run.id };
+  const { stop: counts, isStepRunning, isWaiting } = requestStop(conversation, requested);
+  noteAct(session, act, { outcome: isStepRunning ? 'stopping' : 'ended', tenant, runId: run.id });
+  if (isStepRunning) return { kind: 'stopping', runId: run.id };
   const isUnstarted = run.status === 'starting';
-  const hasNext = finish(conversation, speakerOf(conversation, now), endingOfStop(counts));
+  const hasNext = finish(conversation, authorOf(conversation, now), endingOfStop(counts));
   return {
     kind: 'ended',
     runId: run.id,
-    ...tellNext(conversation, hasNext),
+    ...emitNextWaits(conversation, hasNext),
     ...(isWaiting && { waited: true }),
     ...(isUnstarted && { unstarted: true }),
   };
@@ -85,6 +85,6 @@ export function noteAct(
     runId,
     ...(owner !== '' && { owner }),
   });
-  session.tree.tell({ kind: 'act_noted' });
+  session.tree.emit({ kind: 'act_noted' });
   session.tree.write('push', 'outbox', '', `${act.slice(0, -1)},${more.slice(1)}`);
 }

@@ -2,10 +2,10 @@ import { type Entry } from './fields.js';
 import { type StreamStatus, isTerminal } from '../protocol/run.js';
 import { armExpiry } from './finish.js';
 import { newRecord } from './record.js';
-import { control, withRaw } from './say.js';
+import { writeControl, withRaw } from './chunks.js';
 import { persist } from './turns.js';
 import type { Session } from './tree.js';
-import { isActive, own, sayDiscarded, withdraw } from './writers.js';
+import { isActive, own, writeDiscarded, withdraw } from './writers.js';
 import { Json, type Only, type Stored, type WriterInput } from './input.js';
 
 /**
@@ -28,8 +28,8 @@ export function openWriter(
   if (record === undefined) session.record = newRecord(now);
   if (before !== undefined) {
     const { removed } = withdraw(session, name);
-    const speaker = { agentId: writer.agentId ?? session.id, agentType, step, timestamp: now };
-    sayDiscarded(session, speaker, 'attempt_lost', removed);
+    const author = { agentId: writer.agentId ?? session.id, agentType, step, timestamp: now };
+    writeDiscarded(session, author, 'attempt_lost', removed);
   }
   own(session, name, token);
   const owned = session.writer(name);
@@ -80,7 +80,7 @@ export function mark(
   const message = ends
     ? withRaw(JSON.stringify({ type: 'stream_end', ...end }), { finalOutput })
     : JSON.stringify({ type: 'stream_status', ...about, status });
-  control(session, message);
+  writeControl(session, message);
   record.stream = status;
   record.updated = now;
   if (ends) {
@@ -108,7 +108,7 @@ export function truncate(
   if (gone.length > 0) {
     const about = { streamId: conversationId, timestamp: now };
     const cut = { truncatedAtStep: step, atSequence, lastRemoved };
-    control(session, JSON.stringify({ type: 'stream_truncated', ...about, ...cut }));
+    writeControl(session, JSON.stringify({ type: 'stream_truncated', ...about, ...cut }));
   }
   return { removed: gone.length, lastRemoved, atSequence };
 }

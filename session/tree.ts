@@ -52,7 +52,7 @@ export class Tree {
     return part === '' ? this.conversationId : `${this.conversationId}.${part}`;
   }
 
-  tell(event: Event): void {
+  emit(event: Event): void {
     this.events.push(event);
   }
 

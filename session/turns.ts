@@ -3,7 +3,7 @@ import type { RunMode } from '../protocol/run.js';
 import { acceptedHash, addNotices, storeMessages } from './messages.js';
 import type { Message } from './input.js';
 import { newRecord, LAYOUT, type Run, type TurnPlace } from './record.js';
-import { say, speakerOf, isControl, type Speaker } from './say.js';
+import { writeChunk, authorOf, isControl, type ChunkAuthor } from './chunks.js';
 import type { Session } from './tree.js';
 
 export interface NewTurn {
@@ -61,7 +61,7 @@ export function nextRunId(session: Session, nonce: string): { id: string; n: num
 /** Opens a turn for user messages, whose reply begins after them. Followers learn of messages that waited. */
 export function openTurn(
   session: Session,
-  speaker: Speaker,
+  author: ChunkAuthor,
   { messages, askers }: Pick<NewTurn, 'messages' | 'askers'>,
   { runId, reason }: { runId: string; reason?: 'queue' | 'steer' },
 ): void {
@@ -76,21 +76,21 @@ export function openTurn(
   session.turns.set(n, { ...place, run: runId });
   if (reason === undefined) return;
   const messageIds = messages.map(({ id }) => id);
-  say(session, speaker, 'turn_started', { runId, messageId, messageIds, reason });
+  writeChunk(session, author, 'turn_started', { runId, messageId, messageIds, reason });
 }
 
 export function makeTurn(session: Session, made: NewTurn): void {
   const { nonce, now, mode } = made;
   const { sequence } = session.tree.log;
   const { id, n } = nextRunId(session, nonce);
-  const speaker = speakerOf(session, now, 0);
+  const author = authorOf(session, now, 0);
   const { checkpoint, run, turn } = session.existing;
   if (turn.n > 0) addNotices(session);
   trimLog(session, n);
-  openTurn(session, speaker, made, { runId: id, ...(made.waited && { reason: 'queue' }) });
+  openTurn(session, author, made, { runId: id, ...(made.waited && { reason: 'queue' }) });
   if (mode === 'with_message') {
     const from = { fromCheckpointId: checkpoint?.id ?? null, fromStepCount: run.committed };
-    say(session, speaker, 'run_resumed', { runId: id, ...from, mode });
+    writeChunk(session, author, 'run_resumed', { runId: id, ...from, mode });
   }
   startRun(session, { id, n, mode, by: made.by, sequence, step: 0 }, now);
 }

@@ -2,10 +2,10 @@ import { isTerminal } from '../protocol/run.js';
 import { byteLength } from './fields.js';
 import type { AttemptBudget, Only, Stored, WriterInput, Writer as Given } from './input.js';
 import type { Writer } from './record.js';
-import { say, type Speaker } from './say.js';
+import { writeChunk, type ChunkAuthor } from './chunks.js';
 import { type Session } from './tree.js';
 
-const MOST_FORGIVEN = 20;
+const MAX_FORGIVEN = 20;
 const PAGE = 2_000;
 
 /** Makes an attempt the owner of its writer. */
@@ -61,7 +61,7 @@ export function isExhausted(
   budget: AttemptBudget,
 ): boolean {
   const counted = lost.filter(({ at }) => at >= session.tree.now - budget.withinMs).length;
-  return counted + (handedOver === token ? 0 : 1) >= budget.most;
+  return counted + (handedOver === token ? 0 : 1) >= budget.max;
 }
 
 export interface HandOver {
@@ -97,7 +97,7 @@ export function handOver(
     if (how === 'left' && call !== undefined) call.n -= 1;
   }
   if (toolCallId === undefined && how !== 'retry')
-    session.tree.tell({ kind: 'attempt_ended', outcome: how });
+    session.tree.emit({ kind: 'attempt_ended', outcome: how });
   return { kind: 'handed_over', lost: writer.lost?.length ?? 0 };
 }
 
@@ -105,7 +105,7 @@ function forgive(writer: Writer, token: number): void {
   const kept = (writer.lost ?? []).filter((lost) => lost.token !== token);
   if (kept.length === (writer.lost ?? []).length) return;
   writer.forgiven = (writer.forgiven ?? 0) + 1;
-  if (writer.forgiven <= MOST_FORGIVEN) writer.lost = kept;
+  if (writer.forgiven <= MAX_FORGIVEN) writer.lost = kept;
 }
 
 /** Reports that an attempt may no longer write, or that others do its work. */
@@ -113,8 +113,8 @@ export function lost<Kind extends 'fenced' | 'superseded' | 'rewound' | 'exhaust
   { tree }: Session,
   kind: Kind,
 ): { kind: Kind } {
-  tree.tell({ kind: 'attempt_ended', outcome: kind === 'superseded' ? 'fenced' : kind });
-  if (kind === 'superseded') tree.tell({ kind: 'work_over' });
+  tree.emit({ kind: 'attempt_ended', outcome: kind === 'superseded' ? 'fenced' : kind });
+  if (kind === 'superseded') tree.emit({ kind: 'work_over' });
   return { kind };
 }
 
@@ -124,21 +124,21 @@ export function isActive(session: Session, runId: string): boolean {
 }
 
 /** Informs viewers that an attempt at a step was discarded, and that part of what they saw was withdrawn. */
-export function sayDiscarded(
+export function writeDiscarded(
   session: Session,
-  speaker: Speaker,
+  author: ChunkAuthor,
   reason: string,
   removed: boolean,
 ): void {
-  const stepId = `s${String(speaker.step)}`;
-  say(session, speaker, 'step_discarded', { runId: session.existing.run.id, stepId, reason });
-  if (removed) sayResync(session, speaker);
+  const stepId = `s${String(author.step)}`;
+  writeChunk(session, author, 'step_discarded', { runId: session.existing.run.id, stepId, reason });
+  if (removed) writeResync(session, author);
 }
 
 /** @param toolCallId only of this call */
-export function sayResync(session: Session, speaker: Speaker, toolCallId?: string): void {
+export function writeResync(session: Session, author: ChunkAuthor, toolCallId?: string): void {
   const { checkpoint, run } = session.existing;
-  say(session, speaker, 'stream_resync', {
+  writeChunk(session, author, 'stream_resync', {
     checkpointId: checkpoint?.id ?? '',
     stepCount: run.committed,
     messageCount: session.rows.count,

@@ -82,12 +82,12 @@ export type Look = <Reply>(
 ) => Promise<Reply>;
 
 /** A change that loses every race fails after this many tries. */
-const MOST_TRIES = 50;
+const MAX_TRIES = 50;
 /** After this many tries, a change pauses before the next, and leaves room for appends before its entries. */
 const IMMEDIATE_TRIES = 3;
 /** Number of sequences that are left free for them. */
 const ROOM = 1_000;
-const MOST_PAUSE_MS = 20;
+const MAX_PAUSE_MS = 20;
 /** A read is kept for this long. */
 const KEPT_MS = 100;
 
@@ -253,12 +253,12 @@ function mayGrowUnder({ log }: Tree, room: number): boolean {
 /** @param attempt returns undefined whenever another writer was faster */
 export async function untilDone<Done>(
   attempt: () => Promise<Done | undefined>,
-  mostTries = MOST_TRIES,
+  mostTries = MAX_TRIES,
 ): Promise<Done> {
   for (let tries = 1; tries <= mostTries; tries += 1) {
     const done = await attempt();
     if (done !== undefined) return done;
-    if (tries >= IMMEDIATE_TRIES) await pause(Math.random() * MOST_PAUSE_MS);
+    if (tries >= IMMEDIATE_TRIES) await pause(Math.random() * MAX_PAUSE_MS);
   }
   throw new HelixError('unavailable', 'Other changes of the conversation were always first.');
 }
@@ -356,7 +356,7 @@ interface Asking {
 }
 
 /** A claim reads new rows only up to this number. */
-export const MOST_NEW_ROWS = 100;
+export const MAX_NEW_ROWS = 100;
 
 /** Returns the reads that most changes need for their input, so that one load suffices. */
 function wantsOf(decide: unknown, part: string, input: object): Want[] {
@@ -368,7 +368,7 @@ function wantsOf(decide: unknown, part: string, input: object): Want[] {
     ['rowCount', part],
     ['calls', part, ...contents],
   ];
-  if (asked !== undefined) wants.push(['newRows', part, asked.rows, MOST_NEW_ROWS]);
+  if (asked !== undefined) wants.push(['newRows', part, asked.rows, MAX_NEW_ROWS]);
   if (asked?.state === true || asking.withState === true) wants.push(['state', part]);
   const name = writer?.name;
   if (name !== undefined) {

@@ -35,7 +35,7 @@ import type { SlotLimits } from '../protocol/fair-slots.js';
 import type { FindTenant, WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
 import { withSeal } from './seal.js';
 import { createTakeOver } from './take-over.js';
-import { besideOf, createToolWorker, runBeside } from './tool-worker.js';
+import { activityWorkerOptions, createToolWorker, runWithSecond } from './tool-worker.js';
 import {
   createMoveWaiting,
   makeCurrent,
@@ -193,7 +193,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       createBeside: (configured: WorkerOptions) => [
         () => createToolWorker(configured, activities.toolCall, toolSlots.total),
         ...parts.flatMap(({ beside }) =>
-          beside ? [() => Worker.create({ ...besideOf(configured), ...beside })] : [],
+          beside ? [() => Worker.create({ ...activityWorkerOptions(configured), ...beside })] : [],
         ),
       ],
       whileItRuns: (signal: AbortSignal): Promise<void>[] => [
@@ -268,7 +268,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       );
       try {
         const runAll = createBeside.reduce<() => Promise<void>>(
-          (run, create) => () => runBeside(worker, create, run),
+          (run, create) => () => runWithSecond(worker, create, run),
           () => next(worker),
         );
         await runAll();

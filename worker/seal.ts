@@ -7,7 +7,7 @@ import type {
 import { SEALED_FAILURE } from '../protocol/temporal.js';
 import { codeOf } from '../runs/temporal-calls.js';
 
-const MOST_CHARS = 4_096;
+const MAX_CHARS = 4_096;
 
 /**
  * With a payload codec, failures of activities and Nexus operations keep their texts in the details,
@@ -73,7 +73,7 @@ export function toSealedFailure(error: unknown): unknown {
 
 function textOf(error: unknown): { message: string; stack?: string | undefined } {
   const { message, stack } = error instanceof Error ? error : { message: String(error) };
-  return { message, stack: stack?.slice(0, MOST_CHARS) };
+  return { message, stack: stack?.slice(0, MAX_CHARS) };
 }
 
 /** Returns a failure of the error's type; the last one of the texts is what the caller is told. */

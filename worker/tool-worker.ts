@@ -18,7 +18,7 @@ export function createToolWorker(
   slots: number,
 ): Promise<Worker> {
   return Worker.create({
-    ...besideOf(options),
+    ...activityWorkerOptions(options),
     taskQueue: toolQueueOf(options.taskQueue),
     activities: { toolCall },
     // Calls that wait for a slot also send heartbeats, and each heartbeat is a write on the server.
@@ -29,7 +29,7 @@ export function createToolWorker(
 }
 
 /** Returns the settings of a worker that only executes activities, on another task queue. */
-export function besideOf({
+export function activityWorkerOptions({
   connection,
   ...settings
 }: WorkerOptions): Omit<WorkerOptions, 'taskQueue'> {
@@ -53,7 +53,7 @@ export function besideOf({
  * starts at once, so that its owner can stop it. @throws Error if one fails; the other is then shut
  * down
  */
-export async function runBeside(
+export async function runWithSecond(
   main: Pick<Worker, 'getState' | 'shutdown'>,
   createBeside: () => Promise<Worker>,
   runMain: () => Promise<void>,
@@ -63,7 +63,7 @@ export async function runBeside(
     over.abort();
   });
   const following = follow(main, over.signal, createBeside).catch(async (error: unknown) => {
-    await untilRuns(main, over.signal);
+    await untilRunning(main, over.signal);
     end(main);
     throw error;
   });
@@ -72,7 +72,7 @@ export async function runBeside(
 }
 
 /** Waits until the worker runs, which plugins of its owner may delay. */
-async function untilRuns(main: Pick<Worker, 'getState'>, over: AbortSignal): Promise<void> {
+async function untilRunning(main: Pick<Worker, 'getState'>, over: AbortSignal): Promise<void> {
   while (!over.aborted && main.getState() === 'INITIALIZED') {
     await setTimeout(LOOK_MS, undefined, { ref: false });
   }
@@ -90,7 +90,7 @@ async function follow(
     ended.abort();
   });
   running.catch(() => undefined);
-  await untilRuns(main, over);
+  await untilRunning(main, over);
   while (!ended.signal.aborted && main.getState() === 'RUNNING') {
     await setTimeout(LOOK_MS, undefined, { ref: false });
   }

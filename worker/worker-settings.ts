@@ -32,7 +32,7 @@ const WORKER_SLOTS = {
 } as const satisfies Partial<WorkerOptions>;
 
 /** A cached run takes 0.66 MB. */
-const MOST_CACHED_RUNS = 500;
+const MAX_CACHED_RUNS = 500;
 const HEAP_BYTES_PER_CACHED_RUN = 2_000_000;
 
 /**
@@ -41,10 +41,7 @@ const HEAP_BYTES_PER_CACHED_RUN = 2_000_000;
  * would fill with 2,283 runs. A run that is not cached is replayed at its next task.
  */
 export function toCachedRuns(heapBytes = getHeapStatistics().heap_size_limit): number {
-  return Math.min(
-    MOST_CACHED_RUNS,
-    Math.max(10, Math.floor(heapBytes / HEAP_BYTES_PER_CACHED_RUN)),
-  );
+  return Math.min(MAX_CACHED_RUNS, Math.max(10, Math.floor(heapBytes / HEAP_BYTES_PER_CACHED_RUN)));
 }
 
 /** Size of half a thread's space for new objects, MB. */

@@ -9,34 +9,34 @@ import {
 import type { At, RunInput, RunSummary } from '../protocol/run.js';
 import { SEALED_FAILURE } from '../protocol/temporal.js';
 import { beginningOf, createLoop, isForLeg, type Host, type Loop } from '../run/loop.js';
-import { runTool, untilKept } from './attempts.js';
+import { runTool, retryWhileLost } from './attempts.js';
 import { listenToOperators } from './operators.js';
 import { asAtWork, createOperatorsView } from './operators-view.js';
 import { bookkeeping, legs, model } from './proxies.js';
-import { runRef, type Beside, type Run } from './run.js';
-import { runSubAgent, tellParent, wakeChildren } from './sub-agent.js';
+import { runRef, type RunExtension, type Run } from './run.js';
+import { runSubAgent, notifyParent, wakeChildren } from './sub-agent.js';
 
 /**
  * Carries out one run of an agent: model steps and their tool calls, until the run ends. Redis holds
  * the record; a new execution of the same run continues from it.
  *
- * @param beside work of extensions that goes on during the run
+ * @param extensions work of extensions that goes on during the run
  * @returns how the run ended; a failed run fails the workflow with the run's error code as type
  */
-export async function carryOutRun(
+export async function executeRun(
   input: RunInput,
-  beside: readonly ((input: RunInput) => Beside)[],
+  extensions: readonly ((input: RunInput) => RunExtension)[],
 ): Promise<RunSummary> {
   requireIds(input);
-  const run = createRun(input, beside);
+  const run = createRun(input, extensions);
   listenToOperators(run);
   // A cancel from outside means stop. Stops go through Redis, so the workflow cancels nothing itself.
   return CancellationScope.nonCancellable(async () => {
     const { next } = await run.loop.run();
     if (next.do !== 'done') throw new Error('the loop of a run ends when that is over');
-    await untilSaid(run);
-    await tellParent(run);
-    for (const each of run.beside) await each.end(next);
+    await untilHandlersFinished(run);
+    await notifyParent(run);
+    for (const each of run.extensions) await each.end(next);
     const { status, step: steps, error } = next;
     run.view.ended(status === 'superseded' ? 'interrupted' : status, steps);
     if (status !== 'failed') return { status, steps, trace: input.traceUrl };
@@ -55,11 +55,14 @@ function requireIds(input: unknown): void {
   throw ApplicationFailure.nonRetryable(text, 'validation_error');
 }
 
-function createRun(input: RunInput, beside: readonly ((input: RunInput) => Beside)[]): Run {
+function createRun(
+  input: RunInput,
+  extensions: readonly ((input: RunInput) => RunExtension)[],
+): Run {
   const run: Omit<Run, 'loop'> & { loop?: Loop } = {
     input,
     view: createOperatorsView(input),
-    beside: beside.map((each) => each(input)),
+    extensions: extensions.map((each) => each(input)),
     recording: 0,
     looks: 0,
     reportsEnd: input.from?.reportsEnd === true,
@@ -71,7 +74,7 @@ function createRun(input: RunInput, beside: readonly ((input: RunInput) => Besid
 
 /** Hosts the run's loop in Temporal's sandbox. */
 function hostOf(run: Run): Host {
-  const { input, view, beside } = run;
+  const { input, view, extensions } = run;
   const { turn, maxSteps, hasOutput, parent } = input;
   let eagerly = new Set<string>();
   return {
@@ -81,17 +84,19 @@ function hostOf(run: Run): Host {
         ? condition(holds).then(() => true)
         : condition(holds, ms, { summary: `deadline of step ${String(view.state().step)}` }),
     between: (at) =>
-      workflowInfo().continueAsNewSuggested || mayMove(at) ? goOnAsNew(run, at) : Promise.resolve(),
+      workflowInfo().continueAsNewSuggested || mayMove(at)
+        ? continueAsNew(run, at)
+        : Promise.resolve(),
     show: (shown) => {
       view.show(shown);
-      for (const each of beside) each.show(shown);
+      for (const each of extensions) each.show(shown);
     },
     over: (children) => void wakeChildren(run, children),
     ...(input.activities === 'leg' && {
       leg: (at) => (isForLeg(at.next) && at.next.do !== 'end' ? () => leg(at) : undefined),
     }),
     model: async ({ step, mustFinish }) => {
-      const said = await untilKept(input, (options, lease) =>
+      const reply = await retryWhileLost(input, (options, lease) =>
         model.modelStep.executeWithOptions({ summary: `step ${String(step)}`, ...options }, [
           {
             ...runRef(run),
@@ -105,9 +110,9 @@ function hostOf(run: Run): Host {
           },
         ]),
       );
-      view.spent(said.spent);
-      eagerly = new Set(eagerOf(said.at, said.eager));
-      return said.at;
+      view.spent(reply.spent);
+      eagerly = new Set(eagerOf(reply.at, reply.eager));
+      return reply.at;
     },
     call: async (call, step) => {
       const { toolCallId, toolName } = call;
@@ -131,7 +136,7 @@ function hostOf(run: Run): Host {
     const { sequence } = run.loop.known();
     const summary = `from step ${String(at.next.step)}`;
     const ref = { ...runRef(run), turn, maxSteps, hasOutput, parent, at: { ...at, sequence } };
-    const outcome = await untilKept(input, (options, lease) =>
+    const outcome = await retryWhileLost(input, (options, lease) =>
       legs.leg.executeWithOptions({ summary, ...options }, [{ ...ref, ...lease }]),
     );
     view.spent(outcome.spent);
@@ -156,7 +161,7 @@ function eagerOf({ next }: At, places = 0): string[] {
 }
 
 /** Waits until operators' requests are finished, stops are recorded and sub-agents woken; then the execution may end. */
-const untilSaid = (run: Run): Promise<void> =>
+const untilHandlersFinished = (run: Run): Promise<void> =>
   condition(() => run.recording === 0 && allHandlersFinished());
 
 /** Returns true if the run waits and another build is current. Its own workers may be gone before people answer. */
@@ -164,9 +169,9 @@ const mayMove = ({ next }: At): boolean =>
   next.do === 'open' && workflowInfo().targetWorkerDeploymentVersionChanged;
 
 /** Continues as a new execution, which starts by reading the record. The loop calls it while no work is in progress. */
-async function goOnAsNew(run: Run, at: At): Promise<void> {
+async function continueAsNew(run: Run, at: At): Promise<void> {
   const { next } = at;
-  await untilSaid(run);
+  await untilHandlersFinished(run);
   const { typedSearchAttributes: labels } = workflowInfo();
   const { version, sequence: known } = run.loop.known();
   const { spent } = run.view.state();

@@ -3,7 +3,7 @@ import {
   type CallActivityRef,
   type LeaseRef,
   type LostAttempt,
-  type Said,
+  type StateReply,
   toolQueueOf,
 } from '../protocol/temporal.js';
 import type { CallActivity, CallRef, RunInput } from '../protocol/run.js';
@@ -25,7 +25,7 @@ const EAGER = { scheduleToStartTimeout: '1s' } as const;
  * Schedules an activity, and again for as long as its attempt is lost. Redis counts attempts and
  * decides which may be repeated, and what is left to do. Outcomes have a record's state, or one of these kinds.
  */
-export async function untilKept<Outcome extends object>(
+export async function retryWhileLost<Outcome extends object>(
   { hasLeases }: Pick<RunInput, 'hasLeases'>,
   schedule: (options: Partial<typeof LEASED>, ref: LeaseRef) => Promise<Outcome | LostAttempt>,
   kinds: readonly unknown[] = [],
@@ -65,7 +65,7 @@ export async function untilKept<Outcome extends object>(
  * @param forMs time since the first attempt was scheduled
  * @returns the remaining settings, or the way in which the call has failed for good
  */
-export function leftOf(
+export function remainingSettings(
   activity: CallActivity | undefined,
   replaces: LeaseRef['replaces'],
   forMs: number,
@@ -90,7 +90,7 @@ export async function runTool(
   ref: CallActivityRef,
   { timeoutMs, activity }: CallRef,
   isEager: boolean,
-): Promise<Said> {
+): Promise<StateReply> {
   const { taskQueue } = workflowInfo();
   const usual = { summary: ref.toolName, taskQueue: toolQueueOf(taskQueue) };
   const options = {
@@ -102,8 +102,8 @@ export async function runTool(
   const giveUp = (givenUp: 'timed_out' | 'failed', leased: object, lease: LeaseRef) =>
     tools.toolCall.executeWithOptions({ ...usual, ...leased }, [{ ...ref, ...lease, givenUp }]);
   try {
-    return await untilKept(input, (leased, lease) => {
-      const left = leftOf(activity, lease.replaces, Date.now() - beganMs);
+    return await retryWhileLost(input, (leased, lease) => {
+      const left = remainingSettings(activity, lease.replaces, Date.now() - beganMs);
       if (typeof left === 'string') return giveUp(left, leased, lease);
       // A server starts an activity eagerly only on the task queue of its workflow.
       if (isEager && lease.isLeased === true && lease.replaces === undefined) {
@@ -118,7 +118,7 @@ export async function runTool(
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     const givenUp = error.cause instanceof TimeoutFailure ? 'timed_out' : 'failed';
-    return untilKept(input, (leased, lease) => giveUp(givenUp, leased, lease));
+    return retryWhileLost(input, (leased, lease) => giveUp(givenUp, leased, lease));
   }
 }
 

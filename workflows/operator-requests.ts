@@ -19,7 +19,7 @@ export interface OperatorRequests {
  * Longest argument, in bytes of JSON. Temporal takes up to 2 MiB, but then refuses the activity that
  * gets the argument and more: the workflow's task would fail again and again.
  */
-const MOST_BYTES = 1.5 * 1024 * 1024;
+const MAX_BYTES = 1.5 * 1024 * 1024;
 
 interface Field {
   fits: (value: unknown) => boolean;
@@ -64,7 +64,7 @@ export function checkRequest(name: keyof OperatorRequests, input: unknown): void
   }
   if (typeof input !== 'object' || Array.isArray(input)) refuse('the argument must be an object');
   const { length } = new TextEncoder().encode(JSON.stringify(input));
-  if (length > MOST_BYTES) refuse('the argument is too large');
+  if (length > MAX_BYTES) refuse('the argument is too large');
   for (const [field, value] of Object.entries(input)) {
     if (!Object.hasOwn(fields, field)) refuse(`unknown field "${field.slice(0, 64)}"`);
     if (fields[field]?.fits(value) === false) refuse(`${field} must be ${fields[field].is}`);

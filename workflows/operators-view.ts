@@ -11,7 +11,7 @@ import type { View } from '../run/loop.js';
 /** Histogram of the time from begin or resume until the run next waits for people or ends. */
 const LEG_SECONDS = 'gen_ai_invoke_agent_duration_seconds';
 /** The run's details list at most this many steps of legs. */
-const MOST_STEPS = 50;
+const MAX_STEPS = 50;
 
 const AgentSession = defineSearchAttributeKey('AgentSession', 'KEYWORD');
 const AgentName = defineSearchAttributeKey('AgentName', 'KEYWORD');
@@ -117,7 +117,7 @@ export function createOperatorsView(input: RunInput): OperatorsView {
       used = spent ?? used;
     },
     steps: (lines) => {
-      steps = [...steps, ...lines].slice(-MOST_STEPS);
+      steps = [...steps, ...lines].slice(-MAX_STEPS);
     },
     ended: (status, steps) => {
       endLeg();

@@ -16,7 +16,7 @@ import {
 } from '../protocol/temporal.js';
 import { workflowIdOf } from '../protocol/ids.js';
 import type { AgentState, Hint } from '../protocol/run.js';
-import { untilKept } from './attempts.js';
+import { retryWhileLost } from './attempts.js';
 import {
   checkRequest,
   pickRequest,
@@ -66,7 +66,7 @@ export function listenToOperators(run: Run): void {
   onUpdate('extendDeadline', {
     take: async (wanted) => {
       const extend = () => answers.extendDeadline({ ...wanted, ...runRef(run) });
-      const outcome = await untilKept({}, extend, ['extended', 'refused']);
+      const outcome = await retryWhileLost({}, extend, ['extended', 'refused']);
       if (outcome.kind === 'refused') throw refused(outcome);
       return { deadline: outcome.deadline };
     },
@@ -115,7 +115,7 @@ async function answer(run: Run, operatorAnswer: OperatorAnswer): Promise<string>
   const options = { summary: `answer to ${operatorAnswer.toolCallId}` };
   const ref = { ...runRef(run), answer: operatorAnswer, at: Date.now() };
   const store = () => answers.answerCall.executeWithOptions(options, [ref]);
-  const outcome = await untilKept({}, store, ['edited', 'refused']);
+  const outcome = await retryWhileLost({}, store, ['edited', 'refused']);
   if (outcome.kind === 'refused') {
     // After a reset, Temporal delivers the old execution's updates again; the record already has the answer.
     if (outcome.code === 'already_completed') run.loop.look();

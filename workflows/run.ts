@@ -3,7 +3,7 @@ import type { Loop, View } from '../run/loop.js';
 import type { OperatorsView } from './operators-view.js';
 
 /** Work of an extension during a run. The run does not wait for it, except for `end`. */
-export interface Beside {
+export interface RunExtension {
   show: (view: View) => void;
   /** Resolves once Temporal has accepted everything that the extension started. */
   end: (next: Extract<Next, { do: 'done' }>) => Promise<void>;
@@ -13,7 +13,7 @@ export interface Beside {
 export interface Run {
   readonly input: RunInput;
   readonly view: OperatorsView;
-  readonly beside: readonly Beside[];
+  readonly extensions: readonly RunExtension[];
   loop: Loop;
   /** Number of stops that are being recorded, and of ends of which sub-agents are being told. */
   recording: number;

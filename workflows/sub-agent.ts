@@ -26,7 +26,7 @@ export async function runSubAgent(run: Run, step: number, call: CallRef): Promis
     bookkeeping.settleChild.executeWithOptions({ summary: `${call.toolName}: result` }, [
       { ...runRef(run), step, toolCallId, child, ...ending },
     ]);
-  let ending: Promise<'ended' | 'started'> = carryOutChild(run, child, toolCallId);
+  let ending: Promise<'ended' | 'started'> = executeChild(run, child, toolCallId);
   let againMs: number | undefined;
   let { looks } = run;
   for (;;) {
@@ -58,7 +58,7 @@ export async function wakeChildren(run: Run, calls: readonly CallRef[]): Promise
 }
 
 /** Reports the end of this run to its parent, if the parent asked for it. */
-export async function tellParent({ input: { parent }, reportsEnd }: Run): Promise<void> {
+export async function notifyParent({ input: { parent }, reportsEnd }: Run): Promise<void> {
   if (reportsEnd && parent !== undefined) await say(parent.runId, SIGNALS.look);
 }
 
@@ -72,7 +72,7 @@ function say(runId: string, signal: string): Promise<void> {
  * Returns `started` if the child's workflow already runs but is not a child of this execution. The
  * record has the outcome of a run that has ended; a run without one was lost.
  */
-async function carryOutChild(
+async function executeChild(
   { input, traceparent }: Run,
   child: ChildRef,
   toolCallId: string,

@@ -3,7 +3,7 @@ import type {
   LegOutcome,
   LegRef,
   RunActivities,
-  Said,
+  StateReply,
   StepLine,
   ToolCallOutcome,
   CallLine,
@@ -97,7 +97,7 @@ export function createLeg(parts: LegParts): Leg {
       mayBegin: (call) => !isOut(call) && !(hasBegun && mustLeave()),
       model: async (next) => {
         hasBegun = true;
-        return learn((await speak(next)).at);
+        return learn((await runModelStep(next)).at);
       },
       call: async (call, step) => {
         hasBegun = true;
@@ -137,7 +137,7 @@ export function createLeg(parts: LegParts): Leg {
       return innerAttempt(attempt, isFresh ? { ageMs } : { number: 1 });
     }
 
-    async function speak({ step, mustFinish }: Model): Promise<StepOutcome & Said> {
+    async function runModelStep({ step, mustFinish }: Model): Promise<StepOutcome & StateReply> {
       const current: StepProgress = { step, sequence: 0, failures: 0 };
       progress.current = current;
       const startedMs = performance.now();
@@ -161,7 +161,7 @@ export function createLeg(parts: LegParts): Leg {
       if (model === undefined) return outcome;
       const { inputTokens: input, outputTokens: output } = usage ?? {};
       const ms = Math.round(performance.now() - startedMs);
-      table.spoken({ step, model, ms, input, output });
+      table.addStep({ step, model, ms, input, output });
       return outcome;
     }
 
@@ -217,7 +217,7 @@ export function createLeg(parts: LegParts): Leg {
 }
 
 type Model = Extract<Next, { do: 'model' }>;
-type Executed = (ToolCallOutcome & Said) | undefined;
+type Executed = (ToolCallOutcome & StateReply) | undefined;
 
 /** Returns an attempt's initial progress, with the last report of the previous attempt. */
 export function toLegProgress({ at: { sequence } }: LegRef, before: unknown): LegProgress {
@@ -251,9 +251,9 @@ function innerAttempt(
 }
 
 /** Maximum number of steps in a table; older ones drop out. */
-const MOST_STEPS = 50;
+const MAX_STEPS = 50;
 /** Maximum number of calls named per step; the others are counted. */
-const MOST_CALLS = 10;
+const MAX_CALLS = 10;
 
 /**
  * A leg's progress for operators; kept small, since heartbeats and the result carry it.
@@ -274,7 +274,7 @@ export class StepTable {
   }
 
   /** Records a completed model step. */
-  spoken(line: StepLine): void {
+  addStep(line: StepLine): void {
     Object.assign(this.#lineOf(line.step), line);
   }
 
@@ -286,7 +286,7 @@ export class StepTable {
     }
     const line = this.#lineOf(step);
     line.calls ??= [];
-    if (line.calls.length < MOST_CALLS) line.calls.push(call);
+    if (line.calls.length < MAX_CALLS) line.calls.push(call);
     else line.more = (line.more ?? 0) + 1;
   }
 
@@ -295,7 +295,7 @@ export class StepTable {
     if (last?.step === step) return last;
     const added: StepLine = { step };
     this.lines.push(added);
-    if (this.lines.length > MOST_STEPS) this.lines.splice(0, this.lines.length - MOST_STEPS);
+    if (this.lines.length > MAX_STEPS) this.lines.splice(0, this.lines.length - MAX_STEPS);
     return added;
   }
 }

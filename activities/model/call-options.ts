@@ -171,8 +171,8 @@ function withinCost(
 ): Partial<Options> {
   const price = pricing?.outputPerMTok ?? 0;
   if (maxOutputUsd === undefined || price === 0) return {};
-  const most = Math.max(1, Math.floor((maxOutputUsd * 1_000_000) / price));
-  return { maxOutputTokens: Math.min(most, wanted ?? most) };
+  const max = Math.max(1, Math.floor((maxOutputUsd * 1_000_000) / price));
+  return { maxOutputTokens: Math.min(max, wanted ?? max) };
 }
 
 function toActive(agent: AgentDefinition, changes: PreparedStep): readonly ToolDefinition[] {

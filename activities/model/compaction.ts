@@ -140,10 +140,10 @@ function isFailed(given: MadeCompaction | FailedCompaction): given is FailedComp
  * @throws DefinitionError that names the invalid field
  */
 function checkedCompaction(made: MadeCompaction, count: number): MadeCompaction {
-  const most = count - 1;
+  const max = count - 1;
   const messages = must(
-    `a whole number from 1 to ${String(most)}`,
-    (value) => isCount(value) && (value as number) <= most,
+    `a whole number from 1 to ${String(max)}`,
+    (value) => isCount(value) && (value as number) <= max,
   );
   assertSettings(settings({ messages, summary: Summary, ...Spent }), made, SUBJECT);
   return { ...made, summary: startOf(made.summary, SUMMARY_CHARS) };

@@ -12,8 +12,8 @@ import { pairCalls } from './prepare-messages.js';
 import { isOfPrompt, toProviderFailure } from './provider-failure.js';
 
 /** Shortened requests per step, and the least number of characters worth asking with. */
-const MOST = 4;
-const LEAST = 4_000;
+const MAX = 4;
+const MIN = 4_000;
 
 /** Returns the limits of the model's prompts that its last refusal set. Pure. */
 export function easedOf(rows: readonly Row[], modelId: string): Eased | undefined {
@@ -31,7 +31,7 @@ export const easing: StepMiddleware =
         return await next(request);
       } catch (error) {
         // The next model in the list may take the prompt that this one refuses.
-        const mayAsk = times <= MOST && isLast && !reply.begun() && !attempt.signal.aborted;
+        const mayAsk = times <= MAX && isLast && !reply.begun() && !attempt.signal.aborted;
         const less =
           mayAsk && request.call && withLess(request.call, toProviderFailure(error).code);
         if (!less) throw error;
@@ -47,7 +47,7 @@ function withLess(call: ModelCall, code: string): ModelCall | undefined {
   const { modelId } = call.model;
   if (code === 'prompt_too_long') {
     const chars = Math.floor(charsOf(prompt) / 2);
-    return chars < LEAST ? undefined : call.withEased({ ...call.eased, modelId, chars });
+    return chars < MIN ? undefined : call.withEased({ ...call.eased, modelId, chars });
   }
   if (!isOfPrompt(code) || code === 'prompt_file_refused') return undefined;
   const bare = call.withEased({ ...call.eased, modelId, bare: true });
@@ -151,9 +151,9 @@ function mapOutput(
   }
 }
 
-function cutMiddle(text: string, most: number): string {
-  if (text.length <= most) return text;
-  const half = Math.floor((most - MIDDLE.length) / 2);
+function cutMiddle(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const half = Math.floor((max - MIDDLE.length) / 2);
   return `${startOf(text, half)}${MIDDLE}${text.slice(-half)}`.toWellFormed();
 }
 

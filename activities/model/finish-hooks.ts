@@ -26,7 +26,7 @@ interface Stored {
  * Calls an agent's hooks for a stored step. They may run twice if this process dies before it
  * reports the work.
  */
-export function createTellAgent({ store, logger }: Pick<ActivityDeps, 'store' | 'logger'>) {
+export function createFinishHooks({ store, logger }: Pick<ActivityDeps, 'store' | 'logger'>) {
   return async (stored: Stored): Promise<void> => {
     const { agent, sessionId, runId, step, isLast, isKnown = false } = stored;
     const onStepFinish = isKnown ? undefined : agent.onStepFinish;

@@ -11,7 +11,7 @@ type Output = LanguageModelV4ToolResultOutput;
 const known = new WeakMap<ToolRow, Promise<Output>>();
 
 /** Limit of a serialised output; every later step sends it again. */
-const MOST_BYTES = 4 * 1024 * 1024;
+const MAX_BYTES = 4 * 1024 * 1024;
 /** Replaces a failed output. The raw result is no substitute: the function may hide parts of it. */
 const FAILED: Output = {
   type: 'error-text',
@@ -77,8 +77,8 @@ async function toOutput(
   const { toolCallId, output = null } = row;
   try {
     const made = toProviderOutput(await toModelOutput({ toolCallId, input, output }), provider);
-    if (Buffer.byteLength(JSON.stringify(made)) <= MOST_BYTES) return made;
-    throw new Error(`it is larger than ${String(MOST_BYTES)} bytes`);
+    if (Buffer.byteLength(JSON.stringify(made)) <= MAX_BYTES) return made;
+    throw new Error(`it is larger than ${String(MAX_BYTES)} bytes`);
   } catch (error) {
     failed?.(error, row);
     return FAILED;

@@ -11,7 +11,7 @@ import { createClaimStep } from './claim-step.js';
 import { compaction } from './compaction.js';
 import { easing } from './eased-prompt.js';
 import { retries, toRequest } from './retries.js';
-import { createTellAgent, isCompletion } from './finish-hooks.js';
+import { createFinishHooks, isCompletion } from './finish-hooks.js';
 import { inputHooks } from './input-hooks.js';
 import { madeFiles } from './made-files.js';
 import type { Ask, StepAttempt, StepMiddleware, StepProgress } from './middleware.js';
@@ -50,7 +50,7 @@ export function createModelStep(deps: WorkDeps, runAgents: RunAgents): ModelStep
   const { logger } = deps;
   const claimStep = createClaimStep(deps, runAgents);
   const endStep = createEndStep(deps);
-  const tellAgent = createTellAgent(deps);
+  const callFinishHooks = createFinishHooks(deps);
   const middleware = middlewareOf(deps);
   const callModel = createCallModel(deps);
 
@@ -85,7 +85,7 @@ export function createModelStep(deps: WorkDeps, runAgents: RunAgents): ModelStep
       const { outcome } = claimed;
       if (!('step' in outcome)) return outcome;
       const isLast = isCompletion(outcome);
-      await tellAgent({ agent, sessionId, runId, step: outcome.step, isLast });
+      await callFinishHooks({ agent, sessionId, runId, step: outcome.step, isLast });
       return outcome;
     }
     const ask = middleware.reduceRight<Ask>((next, each) => {
@@ -98,7 +98,7 @@ export function createModelStep(deps: WorkDeps, runAgents: RunAgents): ModelStep
     if (failure !== undefined) return commit.failed(failure);
     const outcome = isOver ? await commit.over() : await commit.complete();
     const isLast = isCompletion(outcome);
-    await tellAgent({ agent, sessionId, runId, step, isLast, isKnown: isOver });
+    await callFinishHooks({ agent, sessionId, runId, step, isLast, isKnown: isOver });
     return outcome;
   }
 }

@@ -55,12 +55,12 @@ export async function readPromptFiles(
     }
     const reference = parseFileUrl(url);
     if (reference === undefined) return undefined;
-    const file = await orAway(files?.read(root, reference.fileId), signal);
+    const file = await orUnavailable(files?.read(root, reference.fileId), signal);
     if (file !== undefined && file.bytes > room) {
       return sentence(part, 'is left out: this conversation has too many files.');
     }
     const range = { from: 0, to: file?.bytes ?? 0 };
-    const content = file && (await orAway(files?.content(root, file.id, range), signal));
+    const content = file && (await orUnavailable(files?.content(root, file.id, range), signal));
     return content ? take(file, content) : sentence(part, 'is not there any more.');
   }
 
@@ -104,7 +104,7 @@ async function fetched(
 }
 
 /** A store of the author's own may never answer. */
-async function orAway<T>(
+async function orUnavailable<T>(
   read: Promise<T> | undefined,
   signal: AbortSignal,
 ): Promise<T | undefined> {

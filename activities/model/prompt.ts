@@ -52,7 +52,7 @@ export function toMessages(
         push({ role: 'tool', content: results }, at);
       }
       const { toolCallId, toolName } = row;
-      const output = row === stored ? toToldOutput(row, outputs.get(row)) : toOutput(row);
+      const output = row === stored ? toPromptOutput(row, outputs.get(row)) : toOutput(row);
       const mark = toProviderOptions(marks.get(toolCallId));
       results.push({ type: 'tool-result', toolCallId, toolName, output, ...mark });
       continue;
@@ -261,7 +261,7 @@ function toProviderOptions(metadata: unknown): { providerOptions?: SharedV4Provi
 }
 
 /** Tells the model which input a person changed before the execution, and who that was. */
-function toToldOutput(row: ToolRow, output: Output = toOutput(row)): Output {
+function toPromptOutput(row: ToolRow, output: Output = toOutput(row)): Output {
   if (row.decision?.input === undefined || !row.decision.approved) return output;
   const { by: approver = 'a person', inputBy: by = approver, input } = row.decision;
   const note = (outcome: string, failed = false): string =>

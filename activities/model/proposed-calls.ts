@@ -140,10 +140,10 @@ export function endWith(scope: CallScope, { call, chunks }: OpenedCall, now: num
 export function refuseBeyond(
   scope: CallScope,
   call: ProposedCall,
-  most: number,
+  max: number,
   now: number,
 ): OpenedCall {
-  const why = `Not carried out: a step makes at most ${String(most)} calls.`;
+  const why = `Not carried out: a step makes at most ${String(max)} calls.`;
   const { value } = parseInput(call.input);
   return closedCall(scope, call, value, { code: 'too_many_calls', text: why }, now);
 }
@@ -218,9 +218,9 @@ function mintChild(
 }
 
 /** Each call stores its schema, and each page that asks for pending calls gets it. */
-const MOST_SCHEMA_BYTES = 16_384;
+const MAX_SCHEMA_BYTES = 16_384;
 
-const MOST_DESCRIPTION_CHARS = 1_000;
+const MAX_DESCRIPTION_CHARS = 1_000;
 
 /** Cache by tool; undefined for a schema that pages cannot use. */
 const schemas = new WeakMap<ToolDefinition, Promise<unknown>>();
@@ -233,7 +233,7 @@ async function describeCall(agent: string, tool: ToolDefinition): Promise<CallDe
   return {
     agent,
     ...(title !== undefined && { title }),
-    description: startOf(description, MOST_DESCRIPTION_CHARS),
+    description: startOf(description, MAX_DESCRIPTION_CHARS),
     schema: await schema,
   };
 }
@@ -246,7 +246,7 @@ async function toFormSchema(tool: ToolDefinition): Promise<unknown> {
         ? tool.outputSchema && z.toJSONSchema(tool.outputSchema, { io: 'input' })
         : await inputSchemaOf(tool).jsonSchema;
     const text = JSON.stringify(schema ?? null);
-    if (text === 'null' || Buffer.byteLength(text) > MOST_SCHEMA_BYTES) return undefined;
+    if (text === 'null' || Buffer.byteLength(text) > MAX_SCHEMA_BYTES) return undefined;
     return JSON.parse(text) as unknown;
   } catch {
     return undefined;

@@ -160,8 +160,8 @@ export function nextTry(
   const isLast = turn.index >= models.length - 1;
   const { failures, forMs } = failing;
   const ofModel = failures - turn.before;
-  const most = models[turn.index]?.maxTries ?? (isLast ? Infinity : TRIES);
-  const budget = { maxTries: Math.min(most, maxTries - turn.before), retryForMs };
+  const max = models[turn.index]?.maxTries ?? (isLast ? Infinity : TRIES);
+  const budget = { maxTries: Math.min(max, maxTries - turn.before), retryForMs };
   const wait = failure.retryable
     ? nextWait({ failures: ofModel, forMs }, failure.retryAfterMs, budget, random)
     : undefined;
@@ -212,6 +212,6 @@ export function nextWait(
   if (retryAfterMs === undefined) return Math.round(backOff(failures));
   if (retryAfterMs > left) return undefined;
   const spread = random() * Math.min(SPREAD_MS, retryAfterMs / 10);
-  const least = failures > TRUSTED ? backOff(failures - TRUSTED) : 0;
-  return Math.round(Math.max(retryAfterMs + spread, least));
+  const min = failures > TRUSTED ? backOff(failures - TRUSTED) : 0;
+  return Math.round(Math.max(retryAfterMs + spread, min));
 }

@@ -113,15 +113,15 @@ export function createStepCommit(
   ): Promise<{ opened: OpenedCall[]; isEnd: boolean }> {
     const repaired = call === undefined ? reply.calls : await repairCalls(request, call);
     const now = Date.now();
-    const { maxCallsPerStep: most = LIMITS.callsPerStep } = agent;
+    const { maxCallsPerStep: max = LIMITS.callsPerStep } = agent;
     let n = 0;
     const carried = await Promise.all(
       repaired.map(async (each) => {
         const finish = handed.get(each);
         if (finish !== undefined) return finish;
         n += 1;
-        return n > most
-          ? refuseBeyond(scope, each, most, now)
+        return n > max
+          ? refuseBeyond(scope, each, max, now)
           : openCall(scope, call?.tools ?? [], each, now);
       }),
     );

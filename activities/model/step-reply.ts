@@ -392,7 +392,7 @@ export type Reported = Partial<
 >;
 
 /** Limit of reported fields, which may have any size; larger values are dropped. */
-const MOST_BYTES = 16 * 1024;
+const MAX_BYTES = 16 * 1024;
 
 /**
  * Returns the facts in a part of a model's stream. An application's own models may report values that
@@ -439,5 +439,5 @@ function timeOf(time: unknown): number | undefined {
 function smallOf<Value>(value: Value): Value | undefined {
   const storable = storableOf(value) as Value | undefined;
   if (storable === undefined) return undefined;
-  return Buffer.byteLength(JSON.stringify(storable)) > MOST_BYTES ? undefined : storable;
+  return Buffer.byteLength(JSON.stringify(storable)) > MAX_BYTES ? undefined : storable;
 }

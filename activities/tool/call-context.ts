@@ -197,7 +197,7 @@ export function checkForwarded(
   const chunks = forwarded.map((chunk) => {
     const parsed = StreamChunkSchema.safeParse(chunk);
     if (!parsed.success) throw new HelixError('invalid_chunk', 'This is no chunk of a stream.');
-    checkSpeaker(sessionId, parsed.data);
+    checkAuthor(sessionId, parsed.data);
     checkShown(parsed.data);
     return withoutStoreFields(parsed.data);
   });
@@ -205,7 +205,7 @@ export function checkForwarded(
   return chunks;
 }
 
-function checkSpeaker(sessionId: string, chunk: StreamChunk): void {
+function checkAuthor(sessionId: string, chunk: StreamChunk): void {
   const isOurs = (agentId: string): boolean => rootOf(agentId) === rootOf(sessionId);
   const isFrame = chunk.type === 'subagent_start' || chunk.type === 'subagent_end';
   if (

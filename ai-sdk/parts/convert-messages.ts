@@ -372,14 +372,17 @@ function convertHelixMessages(
       continue;
     const index = converted.length;
     const id = generateId?.(index, message as never) ?? `msg-${String(index)}`;
-    const parts = role === 'assistant' ? toReplyParts(message, results, options) : toTold(message);
+    const parts =
+      role === 'assistant' ? toReplyParts(message, results, options) : toPromptParts(message);
     const metadata = role === 'user' ? message.metadata : undefined;
     converted.push({ id, role, parts, metadata });
   }
   return converted;
 }
 
-function toTold(message: Extract<HelixMessage, { role: 'system' | 'user' }>): UIMessagePart[] {
+function toPromptParts(
+  message: Extract<HelixMessage, { role: 'system' | 'user' }>,
+): UIMessagePart[] {
   const files = message.role === 'user' ? (message.files ?? []) : [];
   return [
     { type: 'text', text: message.content },

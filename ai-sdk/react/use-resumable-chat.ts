@@ -22,7 +22,7 @@ export interface StreamResyncEvent {
   };
 }
 
-const MOST_KEPT = 100;
+const MAX_KEPT = 100;
 
 export interface StreamData {
   /** Newest 100 parts, oldest first. */
@@ -47,7 +47,7 @@ export interface StreamData {
 export function useStreamData(): StreamData {
   const [data, setData] = useState<readonly StreamDataPart[]>([]);
   const onData = useCallback((part: StreamDataPart) => {
-    setData((before) => [...before, part].slice(-MOST_KEPT));
+    setData((before) => [...before, part].slice(-MAX_KEPT));
   }, []);
   return { data, onData };
 }

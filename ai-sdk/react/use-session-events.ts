@@ -22,7 +22,7 @@ export interface SessionEvents {
 }
 
 /** Servers send something every 15 s even while nothing is written. */
-const LONGEST_SILENCE_MS = 45_000;
+const MAX_SILENCE_MS = 45_000;
 
 /**
  * Follows the state of a conversation across pauses, ends and new turns: pending questions, answers
@@ -49,7 +49,7 @@ export function useSessionEvents(options: UseSessionEventsOptions): SessionEvent
       followSessionEvents(
         eventsUrl,
         send,
-        toPatience({ longestSilenceMs: LONGEST_SILENCE_MS, ...patience }),
+        toPatience({ longestSilenceMs: MAX_SILENCE_MS, ...patience }),
         leave.signal,
       ),
     );

@@ -37,7 +37,7 @@ export async function continueTurn(
     const { record, openCalls = [] } = session;
     const until = { kind: 'live', after: resumedAt } as const;
     const tail = await streamTail(chat, { record, openCalls }, { from, until });
-    return tellRejected(tail, rejected);
+    return withRejections(tail, rejected);
   }
   if (rejected.some(({ reason }) => reason === 'kind-mismatch')) {
     throw toAnswerError('kind_mismatch');
@@ -70,7 +70,10 @@ function waitForMore(
 }
 
 /** Puts the rejected answers before the content of a reply. */
-export function tellRejected(reply: ChatReply, refused: readonly RejectedIntent[] = []): ChatReply {
+export function withRejections(
+  reply: ChatReply,
+  refused: readonly RejectedIntent[] = [],
+): ChatReply {
   const rejected = withoutRepeated(refused);
   if (reply.kind !== 'stream' || rejected.length === 0) return reply;
   const { frames } = reply;

@@ -12,12 +12,17 @@ import {
   type KnownSession,
   type Request,
 } from './classify.js';
-import { continueTurn, submitAnswers, tellRejected, type Submission } from './continue-turn.js';
+import { continueTurn, submitAnswers, withRejections, type Submission } from './continue-turn.js';
 import { invalid, isOvertaken, notFound } from './refusals.js';
 import { isCutShort, showsQuestion } from './resume-intent.js';
 import { editTurn, regenerateTurn, startTurn, type Policy } from './start-turn.js';
 import type { Chat, ChatDeps, ChatReply, HandleChatStreamParams } from './types.js';
-import { saysSame, toShownMessages, toTrailingUserMessages, withFiles } from './user-messages.js';
+import {
+  hasSameContent,
+  toShownMessages,
+  toTrailingUserMessages,
+  withFiles,
+} from './user-messages.js';
 
 export async function decideReply(
   deps: ChatDeps,
@@ -81,7 +86,7 @@ async function act(
       const submission = answers && (await submitAnswers(chat, session, answers));
       const policy = await toPolicy(chat, facts, messages, submission);
       const reply = await startTurn(chat, { agent, messages, ...policy });
-      return tellRejected(reply, submission?.rejected);
+      return withRejections(reply, submission?.rejected);
     }
   }
 }
@@ -108,7 +113,7 @@ async function toPolicy(
   // A page that shows the question has the reply up to it; another person may have answered.
   if (showsQuestion(copy, rows)) return reject;
   // A second click on Send posts the same message again.
-  if (messages.some((message) => rows.some((row) => saysSame(message, row)))) return reject;
+  if (messages.some((message) => rows.some((row) => hasSameContent(message, row)))) return reject;
   // `stop()` of a stock page only closes its connection; the next post shows that the page gave up
   // the reply.
   return { policy: 'interrupt', interrupts: runId };

@@ -45,7 +45,7 @@ export async function toShownMessages(
   posted: readonly PostedMessage[],
   { editedId, ...options }: UserMessageOptions & { editedId?: string | undefined } = {},
 ): Promise<UserMessage[]> {
-  const messages = await passOverRefused(posted, {
+  const messages = await skipRefused(posted, {
     editedId,
     isHidden: (message) => isHidden(metadataOf(message, options)),
     take: (group) => toUserMessages(group, options),
@@ -59,7 +59,7 @@ export async function toShownMessages(
  * with the hidden ones before it, which belong to it. A page still shows a refused message when it
  * posts the next, so refused ones are left out, but neither the last nor the edited one.
  */
-async function passOverRefused<Message extends { id: string }>(
+async function skipRefused<Message extends { id: string }>(
   messages: readonly Message[],
   options: {
     editedId: string | undefined;
@@ -132,11 +132,11 @@ export function withText(message: UserMessage, text: string): UserMessage {
 
 /** Returns true if a stored message has the same id and content. */
 export function isSameContent(message: UserMessage, row: Row): boolean {
-  return saysSame(message, row) && row.id === message.id;
+  return hasSameContent(message, row) && row.id === message.id;
 }
 
 /** Returns true if a stored message has the same content, whatever its id. */
-export function saysSame({ hash }: UserMessage, row: Row): row is UserRow {
+export function hasSameContent({ hash }: UserMessage, row: Row): row is UserRow {
   return row.role === 'user' && hashOf(row.id, row.parts) === hash;
 }
 
@@ -275,7 +275,7 @@ export function withFiles(
   storedId: string,
   { messages, messageId }: { messages: readonly UserMessage[]; messageId?: string },
 ): Promise<UserMessage[]> {
-  return passOverRefused(messages, {
+  return skipRefused(messages, {
     editedId: messageId,
     isHidden: ({ hidden }) => hidden,
     take: async (group) => {

@@ -6,10 +6,10 @@ import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 
 /** Longest text of a report, in characters; its end is enough to read what was done. */
-const MOST_CHARS = 20_000;
-const MOST_EVENTS = 500;
+const MAX_CHARS = 20_000;
+const MAX_EVENTS = 500;
 /** Newest rows that are read of one transcript; each step has at least one row. */
-const MOST_ROWS = 100;
+const MAX_ROWS = 100;
 
 /**
  * Reads what sub-agents did for a call of a conversation from their transcripts, for pages that
@@ -25,7 +25,7 @@ export async function readSubAgentReport(
 
   async function reportOf(child: SessionRecord): Promise<SubAgentEvent[]> {
     const about = { callId, agentId: toShownSessionId(child.sessionId), agent: child.agent };
-    const rows = await sessions.rows(child.sessionId, -MOST_ROWS);
+    const rows = await sessions.rows(child.sessionId, -MAX_ROWS);
     const results = new Map(
       rows.flatMap((row) => (row.role === 'tool' ? [[row.toolCallId, row]] : [])),
     );
@@ -79,8 +79,8 @@ function toState(
 /** Keeps as many of the newest events as a page shows and cuts their oldest text. */
 function toEnd(events: readonly SubAgentEvent[]): SubAgentEvent[] {
   const end: SubAgentEvent[] = [];
-  let room = MOST_CHARS;
-  for (const event of events.slice(-MOST_EVENTS).reverse()) {
+  let room = MAX_CHARS;
+  for (const event of events.slice(-MAX_EVENTS).reverse()) {
     if (event.kind !== 'text') end.push(event);
     else if (room > 0) {
       const delta = event.delta.slice(-room);

@@ -97,7 +97,7 @@ async function* replayTurn(
  * A slow viewer's connection is cut when more than this waits for it, in characters. Calls of a step
  * may bring 1 MB each at the same time, which is no viewer's fault.
  */
-const MOST_WAITING = 4 * 1024 * 1024;
+const MAX_WAITING = 4 * 1024 * 1024;
 
 /** The end of a turn; `error` is set if it broke off. */
 interface End {
@@ -227,7 +227,7 @@ class LiveTurn {
   #give(text: string): void {
     if (text === '') return;
     for (const seat of this.#seats) {
-      seat.isBehind ||= seat.waiting.length > MOST_WAITING;
+      seat.isBehind ||= seat.waiting.length > MAX_WAITING;
       seat.waiting = seat.isBehind ? '' : seat.waiting + text;
       seat.wake?.();
     }
@@ -255,7 +255,7 @@ function sendArrived(): void {
 const liveTurns = new WeakMap<LogReader, Map<string, LiveTurn>>();
 
 /** A viewer that cannot catch up with a fast turn follows it alone after this many tries. */
-const MOST_TRIES = 10;
+const MAX_TRIES = 10;
 
 /** Brings a viewer to the position at which others follow the turn, or lets it follow alone. */
 async function join(
@@ -272,7 +272,7 @@ async function join(
     // A viewer of stored steps has read less of the log than others at the same position.
     const shared = span.stored === undefined ? turns.get(key) : undefined;
     shared?.send();
-    if (shared !== undefined && shared.position > progress.position && tries < MOST_TRIES) {
+    if (shared !== undefined && shared.position > progress.position && tries < MAX_TRIES) {
       const { position } = shared;
       for await (const entries of replayRange(reader, sessionId, progress.position, position)) {
         await progress.judge(entries);

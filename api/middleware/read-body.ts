@@ -146,10 +146,10 @@ export function createUploadBody(maxBytes: number, budget?: BodyBudget): Request
 }
 
 export function fileTooLarge(maxBytes: number): HelixError {
-  const most = `${String(Math.floor((maxBytes / (1024 * 1024)) * 10) / 10)} MB`;
+  const max = `${String(Math.floor((maxBytes / (1024 * 1024)) * 10) / 10)} MB`;
   const text =
     maxBytes === 0
       ? 'This server takes no files.'
-      : `The file is too large; it may have up to ${most}.`;
+      : `The file is too large; it may have up to ${max}.`;
   return new HelixError('body_too_large', text, { detail: { maxBytes } });
 }

@@ -28,9 +28,9 @@ const LARGE_BYTES = KB * KB;
 const LARGE_AT_ONCE = { total: 4, perUser: 2, waiting: 8 };
 const TURN_MS = 30_000;
 const LOOK_AGAIN_MS = 1_000;
-const MOST_SENDERS = 10_000;
+const MAX_SENDERS = 10_000;
 /** A sender's debt is at most the bytes of this many minutes, which bounds its wait. */
-const MOST_MINUTES = 3;
+const MAX_MINUTES = 3;
 
 /**
  * Returns the bytes that one read may take: all until its sender has spent a minute's bytes, then
@@ -62,8 +62,8 @@ export function createReadBudget(
   }
 
   function add(key: string, bytes: number): void {
-    if (spent.size >= MOST_SENDERS) for (const each of spent.keys()) spentBy(each);
-    spent.set(key, { bytes: Math.min(spentBy(key) + bytes, MOST_MINUTES * perMinute), at: now() });
+    if (spent.size >= MAX_SENDERS) for (const each of spent.keys()) spentBy(each);
+    spent.set(key, { bytes: Math.min(spentBy(key) + bytes, MAX_MINUTES * perMinute), at: now() });
   }
 
   async function roomOf({ key, signal, hasBegun, onRefusal }: Reader, wanted: number) {

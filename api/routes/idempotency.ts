@@ -35,7 +35,7 @@ export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
       const digest = hash(request.body ?? null);
       const claim = await requests.claim(name, digest, claimedMs);
       if (claim.kind === 'new') {
-        return carryOut(route, { requests, name, claimedMs }, { deps, request, response });
+        return executeOnce(route, { requests, name, claimedMs }, { deps, request, response });
       }
       if (claim.digest !== digest) {
         throw new HelixError('idempotency_conflict', 'This key was used with another content.');
@@ -60,7 +60,7 @@ interface Kept {
 /** Status of an erasure that a repeated request has to finish. */
 const UNFINISHED = 202;
 
-async function carryOut(
+async function executeOnce(
   route: Route,
   { requests, name, claimedMs }: { requests: Requests; name: string; claimedMs: number },
   { deps, request, response }: { deps: RouteDeps; request: Request; response: Response },

@@ -112,7 +112,7 @@ interface StepPreview {
   toolNames?: string[];
 }
 
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 /** Previews a step by its stored reply; empty if the row is no reply. Pure. */
 export function toStepPreview(row: Row | undefined): StepPreview {
@@ -121,6 +121,6 @@ export function toStepPreview(row: Row | undefined): StepPreview {
   const called = row.parts.flatMap((part) =>
     part.type === 'tool-call' && part.toolName !== FINISH_TOOL_NAME ? [part.toolName] : [],
   );
-  const toolNames = [...new Set(called)].slice(0, MOST_NAMES);
+  const toolNames = [...new Set(called)].slice(0, MAX_NAMES);
   return { ...(text !== '' && { text }), ...(toolNames.length > 0 && { toolNames }) };
 }

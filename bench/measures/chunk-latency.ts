@@ -13,9 +13,9 @@ const STARTS_PER_SECOND = 25;
 const BEGUN_WITHIN_MS = 45_000;
 const SETTLE_MS = 1_500;
 /** Longer than any stream runs before it is stopped. */
-const LONGEST_MS = BEGUN_WITHIN_MS + SETTLE_MS + WINDOW_MS + 30_000;
+const MAX_MS = BEGUN_WITHIN_MS + SETTLE_MS + WINDOW_MS + 30_000;
 
-const TEXT = toLabText({ stamp: true, deltas: LONGEST_MS / EVERY_MS, everyMs: EVERY_MS });
+const TEXT = toLabText({ stamp: true, deltas: MAX_MS / EVERY_MS, everyMs: EVERY_MS });
 /** Aims by number of streams. */
 const AIMS: Readonly<Record<number, Aim>> = {
   50: { ratio: 2, ratioP99: 3 },

@@ -15,7 +15,7 @@ interface Sources {
 }
 
 /** Values and history lines are cut to this length. */
-const MOST_CHARACTERS = 2_000;
+const MAX_CHARACTERS = 2_000;
 const LAST_EVENTS = 40;
 const LAST_ENTRIES = '10';
 const LATELY_MS = 600_000;
@@ -101,5 +101,5 @@ function plainText(message: unknown): string {
 }
 
 function cut(text: string): string {
-  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
 }

@@ -85,7 +85,7 @@ export async function rehearse(
       people: sessions,
       pauses: { betweenTurns: Math.min(THINKS_MS, minutes * 6_000), betweenConversations: 200 },
       faults: calm ? {} : listFaults(engines, fleet, wires),
-      faultPauses: { least: 3_000, most: 8_000 },
+      faultPauses: { min: 3_000, max: 8_000 },
       planted,
       waiting,
       deploy: async () => {

@@ -42,9 +42,9 @@ async function untilEmpty(look: () => Promise<string[]>): Promise<string[]> {
 
 const SAMPLE_MS = 5_000;
 /** With fewer samples there is no verdict. */
-const LEAST_SAMPLES = 40;
+const MIN_SAMPLES = 40;
 /** More growth from the second quarter of the time to the last one is a leak. */
-const MOST_GROWTH = 1.25;
+const MAX_GROWTH = 1.25;
 const SLACK_MB = 60;
 
 /** Watches processes' memory; the returned function lists those that grow. */
@@ -61,7 +61,7 @@ export function watchMemory(pids: Readonly<Record<string, number>>): () => strin
       const quarter = Math.floor(all.length / 4);
       const early = summarize(all.slice(quarter, 2 * quarter)).p50;
       const late = summarize(all.slice(-quarter)).p50;
-      const grows = all.length >= LEAST_SAMPLES && late > early * MOST_GROWTH + SLACK_MB;
+      const grows = all.length >= MIN_SAMPLES && late > early * MAX_GROWTH + SLACK_MB;
       return grows ? [`${name} ${early.toFixed(0)} → ${late.toFixed(0)} MB`] : [];
     });
   };

@@ -36,7 +36,7 @@ runProgram<Options>(async ({ plant: planted, ...options }, servers) => {
       taskQueue: TASK_QUEUE,
       pauses: { betweenConversations: 200 },
       faults: listFaults(fleet, redis),
-      faultPauses: { least: 4_000, most: 10_000 },
+      faultPauses: { min: 4_000, max: 10_000 },
       findGrowing: watchMemory(fleet.steady),
       say,
     });

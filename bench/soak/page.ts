@@ -16,7 +16,7 @@ export type Reader = ReturnType<typeof createReader>;
 export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = Infinity) {
   let leaveAt: number | undefined;
   let text = '';
-  let most = 0;
+  let max = 0;
   let grownAt: number | undefined;
 
   function take(line: string): boolean {
@@ -25,11 +25,11 @@ export function createReader(onRecovery: (ms: number) => void, leaveAfterMs = In
     if (part.type === 'start') text = '';
     if (part.type === 'text-delta') text += part.delta ?? '';
     if (part.type === 'text-end') text += ' ';
-    if (text.length > most) {
+    if (text.length > max) {
       const now = performance.now();
       if (grownAt !== undefined && now - grownAt > DISTURBED_MS) onRecovery(now - grownAt);
       grownAt = now;
-      most = text.length;
+      max = text.length;
     }
     // At a pause the page must reconnect, because a question may expire and the run end meanwhile.
     return part.type === 'finish' && part.finishReason !== 'tool-calls';

@@ -33,7 +33,7 @@ export interface Stage {
   /** Empty for a comparison run. */
   faults: Faults;
   /** Pauses between two faults, ms. */
-  faultPauses: { least: number; most: number };
+  faultPauses: { min: number; max: number };
   planted: readonly Kind[];
   /** Number of runs that wait for people from before the first fault until the deploy is over. */
   waiting?: number;
@@ -102,7 +102,7 @@ export async function play(stage: Stage): Promise<boolean> {
  */
 async function playFaults(
   faults: Faults,
-  { least, most }: Stage['faultPauses'],
+  { min: least, max: most }: Stage['faultPauses'],
   end: AbortSignal,
   say: Say,
 ): Promise<Map<string, number>> {

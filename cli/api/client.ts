@@ -39,8 +39,8 @@ export interface ClientOptions {
 }
 
 const REPLY_MS = 30_000;
-const MOST_TRIES = 5;
-const LONGEST_WAIT_MS = 60_000;
+const MAX_TRIES = 5;
+const MAX_WAIT_MS = 60_000;
 
 export function createApiClient(options: ClientOptions): ApiClient {
   const { url, token, via, onWait, tenant, idempotencyKey } = options;
@@ -86,8 +86,8 @@ export function createApiClient(options: ClientOptions): ApiClient {
       const response = await send(method, path, call);
       if (response.ok) return response;
       const waitMs = Number(response.headers.get('retry-after')) * 1_000;
-      const mayRepeat = response.status === 429 && waitMs > 0 && waitMs <= LONGEST_WAIT_MS;
-      if (!mayRepeat || tries === MOST_TRIES) {
+      const mayRepeat = response.status === 429 && waitMs > 0 && waitMs <= MAX_WAIT_MS;
+      if (!mayRepeat || tries === MAX_TRIES) {
         throw await toRefusal(response, { url, isSignedIn: token !== undefined });
       }
       await response.body?.cancel();

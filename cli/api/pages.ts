@@ -8,15 +8,15 @@ interface Page<T> {
 /**
  * Reads a list lazily, page by page.
  *
- * @param most maximum number of items; undefined for all
+ * @param max maximum number of items; undefined for all
  * @param onMore called if there are more items
  */
 export async function* readPages<T>(
   read: (page: { limit: number; cursor: string | undefined }) => Promise<Page<T>>,
-  most: number | undefined,
+  max: number | undefined,
   onMore?: () => void,
 ): AsyncGenerator<T, void> {
-  let left = most ?? Infinity;
+  let left = max ?? Infinity;
   let cursor: string | undefined;
   while (left > 0) {
     const page = await read({ limit: Math.min(left, PAGE), cursor });

@@ -9,7 +9,7 @@ import { YES, type ConsentOptions, type Work, type ApiCommand } from './api-comm
 const ID = ['[user]', 'id of the person, as in tokens'] as const;
 const OWNER = ['--owner <user>', 'the same, by its name in lists', parseText] as const;
 /** After this many requests in a row that erased nothing, the command gives up. */
-const MOST_IDLE = 20;
+const MAX_IDLE = 20;
 const PAUSE_MS = 1_000;
 
 interface OwnerOption {
@@ -55,7 +55,7 @@ export function addUserCommands(program: ApiCommand): void {
 /** Erases by as many requests as it takes, and sums up their receipts. */
 async function erase({ api }: Pick<Work, 'api'>, id: string): Promise<PersonErasureReply> {
   const sums = { conversations: 0, sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
-  for (let idle = 0; idle < MOST_IDLE;) {
+  for (let idle = 0; idle < MAX_IDLE;) {
     const erased = await api.delete<PersonErasureReply>(pathOf(id));
     for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += erased[name];
     if (erased.complete) return { ...sums, complete: true };

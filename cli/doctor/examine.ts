@@ -11,9 +11,9 @@ import { toReason } from '../../protocol/errors.js';
 import { inspectRedis } from '../../store/redis/inspect-redis.js';
 import { toUnreachable } from '../api/refusals.js';
 import { checkReceivers } from './check-receivers.js';
-import { judgeClocks } from './judge-clocks.js';
-import { judgeRedis, type RedisLook } from './judge-redis.js';
-import { judgeTemporal, type TemporalLook } from './judge-temporal.js';
+import { checkClocks } from './check-clocks.js';
+import { checkRedis, type RedisLook } from './check-redis.js';
+import { checkTemporal, type TemporalLook } from './check-temporal.js';
 import { verdictsOn, type Verdict } from './verdict.js';
 
 type Env = Record<string, string | undefined>;
@@ -57,9 +57,9 @@ export async function examine(options: ExamineOptions): Promise<Verdict[]> {
   ]);
   return [
     node,
-    ...judgeRedis(redis),
-    ...judgeTemporal(temporal),
-    ...judgeClocks(clocksOf(redis, temporal)),
+    ...checkRedis(redis),
+    ...checkTemporal(temporal),
+    ...checkClocks(clocksOf(redis, temporal)),
     ...others.flat(),
   ];
 }
@@ -94,7 +94,7 @@ async function lookAtTemporal(
   return { address, namespace, taskQueue, keyIds, facts, expectsWorker, now: now() };
 }
 
-function clocksOf(redis: RedisLook, temporal: TemporalLook): Parameters<typeof judgeClocks>[0] {
+function clocksOf(redis: RedisLook, temporal: TemporalLook): Parameters<typeof checkClocks>[0] {
   const server = 'value' in temporal.facts ? temporal.facts.value.clock : undefined;
   return {
     redis: 'facts' in redis ? redis.facts.clock : undefined,

@@ -22,9 +22,9 @@ export function shownJsonText(json: string): string {
 }
 
 /** Cuts a text to `most` characters and marks the cut. */
-export function shortText(text: string, most: number): string {
+export function shortText(text: string, max: number): string {
   const characters = Array.from(text);
-  return characters.length <= most ? text : `${characters.slice(0, most - 1).join('')}…`;
+  return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
 
 function escape(character: string): string {

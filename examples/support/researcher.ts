@@ -51,10 +51,10 @@ const searchProducts = defineTool({
   description: 'Finds products of the shop by what they are for; with prices in dollars.',
   inputSchema: z.object({
     wish: z.string().describe('What the customer looks for, in a few words'),
-    most: z.number().positive().optional().describe('What it may cost at most, in dollars'),
+    max: z.number().positive().optional().describe('What it may cost at most, in dollars'),
   }),
   outputSchema: ProductList,
-  execute: ({ wish, most }) => ({ products: findProducts(wish, most) }),
+  execute: ({ wish, max }) => ({ products: findProducts(wish, max) }),
   idempotent: true,
 });
 
@@ -112,8 +112,8 @@ export function toResearchReply({ prompt }: LanguageModelV4CallOptions): Reply {
   const { userText, since } = toTurn(prompt);
   const found = findOutcome(since, 'searchProducts', ProductList);
   if (found === undefined) {
-    const most = toAmount(userText);
-    return call('', 'searchProducts', { wish: userText, most });
+    const max = toAmount(userText);
+    return call('', 'searchProducts', { wish: userText, most: max });
   }
   const products = found.ok ? found.value.products : [];
   const reviewed = findResults(since, 'readReviews', ReviewList);

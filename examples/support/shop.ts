@@ -108,9 +108,9 @@ const PRODUCTS: readonly (Product & { keywords: string; reviews: readonly Review
 ];
 
 /** Finds products for a wish and a budget, best first. */
-export function findProducts(wish: string, most = Infinity): Product[] {
+export function findProducts(wish: string, max = Infinity): Product[] {
   const fitting = byHits(
-    PRODUCTS.filter(({ price }) => price <= most),
+    PRODUCTS.filter(({ price }) => price <= max),
     wish,
   );
   return fitting.map(({ productId, name, price }) => ({ productId, name, price }));

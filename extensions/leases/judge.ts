@@ -24,7 +24,7 @@ const AT_ONCE = 20;
 /** A worker watches the leases that follow its own by name, up to this many living ones. */
 const LIVING_WATCHED = 5;
 const LOOKS_AT_ONCE = 8;
-const SOONEST_MS = 20;
+const MIN_MS = 20;
 
 /**
  * Looks at the leases of other workers and takes over the attempts of dead ones. Without `takeOver` it
@@ -105,7 +105,7 @@ export function createJudge(options: JudgeOptions): Look {
       const sighting = see(sightings.get(holder), state, at, times);
       seen.set(holder, sighting);
       const { takes, againMs } = judgeLease(sighting, steadySince, at, times);
-      if (againMs !== undefined) nextMs = Math.min(nextMs, Math.max(SOONEST_MS, againMs));
+      if (againMs !== undefined) nextMs = Math.min(nextMs, Math.max(MIN_MS, againMs));
       if (takes !== 'none') due.push([holder, takes]);
     }
     // Taking over may fail, so the sightings are kept first.

@@ -4,7 +4,7 @@ import { COUNTED, NO_COUNTS, type OwnerCounts, type Owners } from '../../store/c
 import { quotaExceeded, type QuotaExceeded, type Quotas } from './quotas.js';
 
 /** A request that others hold up is refused after this long. */
-const MOST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 interface Counted {
   counts: OwnerCounts;
@@ -78,7 +78,7 @@ async function tryToAdmit(
 
 async function admitInTime(...request: Parameters<typeof tryToAdmit>): Promise<Admission> {
   const leave = new AbortController();
-  const patience = pause(MOST_WAIT_MS, undefined, { signal: leave.signal, ref: false }).then(
+  const patience = pause(MAX_WAIT_MS, undefined, { signal: leave.signal, ref: false }).then(
     () => 'over' as const,
     () => 'over' as const,
   );

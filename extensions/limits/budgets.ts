@@ -52,7 +52,7 @@ export interface Spent {
 const NOTED_FROM = 0.8;
 const MICRO = 1_000_000;
 /** Most log entries to remember, so that each is written once. */
-const MOST_NOTED = 10_000;
+const MAX_NOTED = 10_000;
 
 /** Returns the budgets, highest share spent first. Pure. */
 export function sharesOf(budgets: Budgets, spent: Record<'user' | 'tenant', Spending>): Spent[] {
@@ -88,7 +88,7 @@ export function createBudgetCheck(
     const isSpent = shareOf(spent) >= 1;
     const key = JSON.stringify([tenant, spent.of === 'user' && owner, window, isSpent]);
     if (noted.has(key)) return;
-    if (noted.size >= MOST_NOTED) noted.clear();
+    if (noted.size >= MAX_NOTED) noted.clear();
     noted.add(key);
     logger.warn({ owner, tenant, ...spent }, 'most of a budget is spent');
     if (!isSpent) return;
@@ -103,9 +103,9 @@ export function createBudgetCheck(
   return async (owner) => {
     const shares = sharesOf(budgets, await usage.spent(owner));
     for (const spent of shares) if (shareOf(spent) >= NOTED_FROM) note(owner, spent);
-    const [most] = shares;
-    if (most === undefined) return;
-    if (shareOf(most) >= 1 && budgets.action !== 'warn') throw budgetExceeded(most);
+    const [max] = shares;
+    if (max === undefined) return;
+    if (shareOf(max) >= 1 && budgets.action !== 'warn') throw budgetExceeded(max);
   };
 }
 

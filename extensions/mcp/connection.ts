@@ -291,13 +291,13 @@ interface Places {
 
 const CHANGE = 'change';
 
-function createPlaces(most: number): Places {
+function createPlaces(max: number): Places {
   /** Holders, the least recently used first. */
   const held = new Set<Holder>();
   const changes = new EventEmitter().setMaxListeners(0);
   return {
     take: async (holder, signal) => {
-      while (held.size >= most) {
+      while (held.size >= max) {
         const idle = [...held].find((each) => each.isIdle());
         if (idle === undefined) await once(changes, CHANGE, { signal });
         else {
@@ -319,7 +319,7 @@ function createPlaces(most: number): Places {
 }
 
 /** Open connections and programs per process. Agents made by factories open some for each run. */
-const MOST_OPEN = 100;
+const MAX_OPEN = 100;
 
 /** The connections of one process: one to each server of each agent, shared by its runs. */
 export interface McpConnections {
@@ -331,7 +331,7 @@ export interface McpConnections {
 const byHost = new WeakMap<ToolHost, McpConnections>();
 
 /** Returns the connections of a process, which are closed with it. */
-export function connectionsOf(host: ToolHost, mostOpen = MOST_OPEN): McpConnections {
+export function connectionsOf(host: ToolHost, mostOpen = MAX_OPEN): McpConnections {
   const known = byHost.get(host);
   if (known !== undefined) return known;
   const connections = createConnections(host.logger, mostOpen);

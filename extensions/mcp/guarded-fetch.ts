@@ -26,7 +26,7 @@ export interface GuardedFetch {
 }
 
 /** Sockets to one server, which could otherwise use up all sockets of the process. */
-const MOST_SOCKETS = 100;
+const MAX_SOCKETS = 100;
 const BODILESS = new Set([204, 205, 304]);
 
 /**
@@ -42,8 +42,8 @@ export function createGuardedFetch(
 ): GuardedFetch {
   const own = new URL(server.url);
   const agents = {
-    'http:': new http.Agent({ keepAlive: true, maxSockets: MOST_SOCKETS }),
-    'https:': new https.Agent({ keepAlive: true, maxSockets: MOST_SOCKETS }),
+    'http:': new http.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS }),
+    'https:': new https.Agent({ keepAlive: true, maxSockets: MAX_SOCKETS }),
   };
 
   function ruleOf(url: URL): HostRule {

@@ -14,7 +14,7 @@ const LOGGED_CHARS = 500;
 /** Limit of one program's output to the log, in characters. */
 const STDERR_CHARS = 16 * 1024;
 const LEAVE_MS = 1_000;
-const MOST_UNREAD = 1_000;
+const MAX_UNREAD = 1_000;
 const ID_CHARS = 1_000;
 
 export interface Surroundings {
@@ -194,7 +194,7 @@ function boundUnread(transport: Transport, name: string): void {
   let unread = 0;
   transport.send = async (message, options) => {
     const isLong = 'id' in message && String(message.id).length > ID_CHARS;
-    if (unread >= MOST_UNREAD || isLong) throw connectionLost(name, undefined, true);
+    if (unread >= MAX_UNREAD || isLong) throw connectionLost(name, undefined, true);
     unread += 1;
     try {
       await send(message, options);

@@ -1,10 +1,10 @@
 import type { McpServer } from './servers.js';
 
 /** Shorter values are not treated as secrets, since they occur in any text. */
-const LEAST_CHARS = 6;
+const MIN_CHARS = 6;
 
 /** Header values change over time; only the newest ones can still appear in answers. */
-const MOST_KEPT = 100;
+const MAX_KEPT = 100;
 const PLAIN: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -22,7 +22,7 @@ export function createRedact(server: McpServer, seen: ReadonlySet<string>): Reda
   return (text) =>
     [...known, ...seen]
       .flatMap((value) => [value, value.replace(/^\w+ /, '')])
-      .filter(({ length }) => length >= LEAST_CHARS)
+      .filter(({ length }) => length >= MIN_CHARS)
       .reduce((rest, value) => rest.replaceAll(value, '***'), text);
 }
 
@@ -34,5 +34,5 @@ export function keepSecret(secrets: Set<string>, value: string): void {
   secrets.delete(value);
   secrets.add(value);
   const [oldest] = secrets;
-  if (secrets.size > MOST_KEPT && oldest !== undefined) secrets.delete(oldest);
+  if (secrets.size > MAX_KEPT && oldest !== undefined) secrets.delete(oldest);
 }

@@ -163,7 +163,7 @@ export function createMetricsIfInstalled(options: ApiMetricsOptions = {}): ApiMe
 /** A scrape does not wait longer than this for the store. */
 const READ_MS = 1_000;
 /** Most conversations per count of questions, and lifetime of a count. */
-const MOST = 1_000;
+const MAX = 1_000;
 const COUNT_AGAIN_MS = 10_000;
 
 /**
@@ -204,7 +204,7 @@ function addQuestionGauge(
     async (gauge) => {
       const now = Date.now();
       if (counted === undefined || now - counted.at >= COUNT_AGAIN_MS) {
-        counted = { at: now, questions: readQuestions(MOST) };
+        counted = { at: now, questions: readQuestions(MAX) };
       }
       const questions = await withTimeout(READ_MS, counted.questions).catch(() => undefined);
       if (questions === undefined) counted = undefined;

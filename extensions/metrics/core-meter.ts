@@ -30,9 +30,9 @@ const REPAIRS = [
 export const WAITS = [1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600];
 
 /** Most names per label with their own series in one process. */
-const MOST_NAMES = 100;
+const MAX_NAMES = 100;
 /** Most tenants with their own series; only settings turn these on. */
-const MOST_TENANTS = 1_000;
+const MAX_TENANTS = 1_000;
 
 /** Adds a value to a metric. */
 type Instrument = (value: number, labels?: Record<string, string>) => void;
@@ -49,7 +49,7 @@ const toLabels = () => ({
   model: createLabelNames(),
   tool: createLabelNames(),
   code: createLabelNames(),
-  tenant: createLabelNames(MOST_TENANTS),
+  tenant: createLabelNames(MAX_TENANTS),
 });
 
 /** Counts the events that requests to an API cause too, so that API and workers share their names. */
@@ -253,11 +253,11 @@ export function createCoreMeter(meter: MetricMeter, findTenant?: FindTenant): Ru
  * Bounds the values of a label. Names of agents, models and tools come from definitions, but a
  * factory may make a definition for each user.
  */
-function createLabelNames(most = MOST_NAMES): (name: string) => string {
+function createLabelNames(max = MAX_NAMES): (name: string) => string {
   const known = new Set<string>();
   return (name) => {
     if (known.has(name)) return name;
-    if (known.size >= most) return 'other';
+    if (known.size >= max) return 'other';
     known.add(name);
     return name;
   };

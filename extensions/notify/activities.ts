@@ -30,7 +30,7 @@ const SLOTS = 300;
 /** Limit over all processes, so that a flood of questions overloads neither Temporal nor receivers. */
 const PER_SECOND = 50;
 const BEAT_MS = 4_000;
-const LONGEST_RETRY_MS = 10 * 60 * 60_000;
+const MAX_RETRY_MS = 10 * 60 * 60_000;
 /** Each pause is this many times as long as the time since the first attempt. */
 const GROWTH = 3;
 
@@ -189,7 +189,7 @@ export function createSend({
 function toFailure(error: unknown, elapsedMs: number, leastMs: number): unknown {
   if (!(error instanceof NotDelivered)) return error;
   const { message, code, isFinal, retryAfterMs } = error;
-  const delay = Math.min(Math.max(elapsedMs * GROWTH, leastMs), LONGEST_RETRY_MS);
+  const delay = Math.min(Math.max(elapsedMs * GROWTH, leastMs), MAX_RETRY_MS);
   return ApplicationFailure.create({
     message,
     type: code,

@@ -22,10 +22,10 @@ import { asks, isQuestion } from '../../store/record/questions.js';
 import { END_TYPES, PREFIX, type NotifySettings } from './settings.js';
 
 /** At most this many calls of a step get notices of their own; the notice counts the others. */
-const MOST_CALLS = 20;
+const MAX_CALLS = 20;
 /** Interval between looks while some call has not been asked yet: each look doubles it, from HELD_MS up to the most. */
 const HELD_MS = 500;
-const MOST_HELD_MS = 60_000;
+const MAX_HELD_MS = 60_000;
 
 /** A call of which receivers are to be notified now. */
 interface Due {
@@ -157,7 +157,7 @@ export function createAnnounce({
       }
       const outlook = await announceDue(look, view.record, asked.map(toAskedCall));
       if (asked.length === wanted.length) return outlook;
-      const heldMs = Math.min((progress?.heldMs ?? HELD_MS) * 2, MOST_HELD_MS);
+      const heldMs = Math.min((progress?.heldMs ?? HELD_MS) * 2, MAX_HELD_MS);
       const againMs = Math.min(outlook.againMs, heldMs);
       return { progress: { ...outlook.progress, heldMs }, againMs };
     },
@@ -189,7 +189,7 @@ function followed(
   const known = new Map(progress?.calls.map((call) => [call.toolCallId, call]));
   const isKnown = ({ toolCallId }: AskedCall): boolean => known.has(toolCallId);
   const all = [...wanted.filter(isKnown), ...wanted.filter((call) => !isKnown(call))];
-  const calls = all.slice(0, MOST_CALLS).map((call) => {
+  const calls = all.slice(0, MAX_CALLS).map((call) => {
     const { askedAt, done } = known.get(call.toolCallId) ?? {};
     return { ...call, askedAt, done };
   });

@@ -96,12 +96,12 @@ ${body}
 }
 
 /** Deeper values are shown as JSON. */
-const MOST_DEPTH = 3;
+const MAX_DEPTH = 3;
 
 /** Renders a value as HTML: objects as named fields, arrays as lists. Pure. */
 function toFields(value: unknown, depth = 0): string {
   if (typeof value === 'string') return escaped(value);
-  if (typeof value !== 'object' || value === null || depth >= MOST_DEPTH) {
+  if (typeof value !== 'object' || value === null || depth >= MAX_DEPTH) {
     return escaped(JSON.stringify(value ?? null));
   }
   if (Array.isArray(value)) {

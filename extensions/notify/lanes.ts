@@ -27,7 +27,7 @@ export interface LaneLimits {
 }
 
 /** Capacity of one receiver's queue. Beyond it, the owner with the most notices loses the newest. */
-const MOST_WAITING = 60;
+const MAX_WAITING = 60;
 const JOIN_MS = 60_000;
 const HOUR_MS = 60 * 60_000;
 
@@ -122,9 +122,9 @@ export function createLane<T>(
       const key = keyOf(entry.tenant, entry.owner);
       lists.set(key, [...(lists.get(key) ?? []), entry]);
     }
-    const [most = []] = [...lists.values()].sort((one, other) => other.length - one.length);
-    const last = most.at(-1);
-    if (last === undefined || most.length <= own + 1) return false;
+    const [max = []] = [...lists.values()].sort((one, other) => other.length - one.length);
+    const last = max.at(-1);
+    if (last === undefined || max.length <= own + 1) return false;
     waiting.splice(waiting.indexOf(last), 1);
     last.end(busy(0));
     return true;
@@ -174,7 +174,7 @@ export function createLane<T>(
       if (own.length >= mostOfOwner) throw busy(Math.max(waitMs, 0));
       // Its retry comes in time to be joined with notices that arrive until then.
       if (waitMs > JOIN_MS) throw busy(waitMs - JOIN_MS);
-      if (waiting.length >= MOST_WAITING && !makeRoom(own.length)) throw busy(0);
+      if (waiting.length >= MAX_WAITING && !makeRoom(own.length)) throw busy(0);
       const entry: Entry<T> = {
         tenant,
         owner,

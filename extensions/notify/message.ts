@@ -29,10 +29,10 @@ export interface MessageItem extends Partial<Notice> {
 type Facts = Pick<Message, 'input'> & { notice: Partial<Notice> };
 
 /** A message shows this many items and counts the others. */
-const MOST_ITEMS = 20;
+const MAX_ITEMS = 20;
 /** Characters of an input that are shown. */
-const MOST_INPUT = 1_500;
-const MOST_ITEM_INPUT = 300;
+const MAX_INPUT = 1_500;
+const MAX_ITEM_INPUT = 300;
 
 /** Joins several messages into one with an item for each. Pure. */
 export function joinMessages(messages: readonly [Message, ...Message[]]): Message {
@@ -59,7 +59,7 @@ export function joinMessages(messages: readonly [Message, ...Message[]]): Messag
     ...(url !== undefined && {
       url: url.slice(0, -toPlace(first.notice).path.length) + toPlace(notice).path,
     }),
-    items: items.slice(0, MOST_ITEMS),
+    items: items.slice(0, MAX_ITEMS),
   };
 }
 
@@ -77,7 +77,7 @@ export function toItemText({ title, input, ...notice }: MessageItem): string {
   return [
     title,
     ...toFacts({ notice }).map(([name, value]) => `${name.toLowerCase()} ${value}`),
-    ...(input === undefined ? [] : [shortened(JSON.stringify(input), MOST_ITEM_INPUT)]),
+    ...(input === undefined ? [] : [shortened(JSON.stringify(input), MAX_ITEM_INPUT)]),
   ].join(' · ');
 }
 
@@ -123,13 +123,13 @@ export function toFacts({ notice, input }: Facts): [name: string, value: string]
     ['Delivery', delivery],
     ['Budget', period && `$${usedUsd.toFixed(2)} of $${limitUsd.toFixed(2)} this ${period}`],
     ['Of', period && (owner ?? tenant ?? 'everyone')],
-    ['Input', input === undefined ? undefined : shortened(JSON.stringify(input), MOST_INPUT)],
+    ['Input', input === undefined ? undefined : shortened(JSON.stringify(input), MAX_INPUT)],
   ];
   return facts.filter((fact): fact is [string, string] => fact[1] !== undefined);
 }
 
-function shortened(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most).toWellFormed()} …` : text;
+function shortened(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max).toWellFormed()} …` : text;
 }
 
 /**

@@ -27,7 +27,7 @@ export class NotDelivered extends Error {
 const ANSWER_MS = 15_000;
 /** No more of an answer is read, since only its status counts. */
 const ANSWER_BYTES = 64 * 1024;
-const MOST_RETRY_AFTER_MS = 10 * 60 * 60_000;
+const MAX_RETRY_AFTER_MS = 10 * 60 * 60_000;
 
 export interface PostOptions {
   headers?: Record<string, string>;
@@ -111,5 +111,5 @@ export function readRetryAfter(value: string | undefined, now: number): number |
   if (value === undefined) return undefined;
   const isDate = /^[A-Za-z]{3}/.test(value);
   const ms = isDate ? Date.parse(value) - now : Number(value) * 1_000;
-  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, MOST_RETRY_AFTER_MS) : undefined;
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, MAX_RETRY_AFTER_MS) : undefined;
 }

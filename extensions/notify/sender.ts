@@ -143,7 +143,7 @@ export function toBody({ notice, url, decideUrl, input, items }: Message): strin
 }
 
 /** Slack refuses blocks with longer texts. */
-const MOST_TEXT = 3_000;
+const MAX_TEXT = 3_000;
 
 /** Returns a Block Kit message whose buttons are links, so Slack itself never decides a call. Pure. */
 export function toSlackMessage(message: Message): object {
@@ -176,8 +176,8 @@ function section(text: string): object {
 
 /** Shortens an escaped text without leaving half an escape sequence or half a character. */
 function shortened(text: string): string {
-  if (text.length <= MOST_TEXT) return text;
-  const kept = text.slice(0, MOST_TEXT - 2).replace(/(?:&[a-z]*|[\ud800-\udbff])$/, '');
+  if (text.length <= MAX_TEXT) return text;
+  const kept = text.slice(0, MAX_TEXT - 2).replace(/(?:&[a-z]*|[\ud800-\udbff])$/, '');
   return `${kept} …`;
 }
 

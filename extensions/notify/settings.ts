@@ -6,7 +6,7 @@ import { NOTICE_TYPES, type NoticeType } from '../../protocol/notices.js';
 import type { RunNotices } from '../../protocol/run.js';
 
 /** Receivers of one installation. */
-const MOST_RECEIVERS = 50;
+const MAX_RECEIVERS = 50;
 
 /** Default events of receivers that people read. */
 const FOR_PEOPLE: readonly NoticeType[] = [
@@ -75,7 +75,7 @@ export type ReceiverInput = z.input<typeof Receiver>;
 /** The receivers of an installation; their names are unique. */
 const Receivers = z
   .array(Receiver)
-  .max(MOST_RECEIVERS)
+  .max(MAX_RECEIVERS)
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
     error: 'two receivers have the same name',
   });

@@ -29,7 +29,7 @@ import {
   WAIT_WORKFLOW_TYPE,
 } from '../../protocol/temporal.js';
 import type { View } from '../../run/loop.js';
-import type { Beside } from '../../workflows/run.js';
+import type { RunExtension } from '../../workflows/run.js';
 
 /** These activities only read and start workflows. They are retried without limit while Redis or Temporal is away. */
 const looks = proxyActivities<Omit<NoticeActivities, 'sendNotice'>>({
@@ -145,7 +145,7 @@ interface Wait {
 export function createNotices(
   { sessionId, runId, agent, notify, parent }: RunInput,
   commands = COMMANDS,
-): Beside {
+): RunExtension {
   const kinds: readonly string[] = notify?.calls ?? [];
   /** Number of waits with notices, by step. */
   const waits = new Map<number, number>();

@@ -52,7 +52,7 @@ const SCOPE = 'helix-temporal';
 /** Release of the conventions that define the names. */
 const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.41.0';
 /** Most traces whose sampling is remembered. */
-const MOST_SAMPLED = 1_000;
+const MAX_SAMPLED = 1_000;
 
 const asItIs = (_attribute: string, value: unknown): unknown => value;
 
@@ -87,7 +87,7 @@ export function createTracing(options: TracingOptions): Tracing {
   function flagsOf(traceId: string): number {
     const known = sampled.get(traceId);
     if (known !== undefined) return known;
-    if (sampled.size >= MOST_SAMPLED) sampled.delete(sampled.keys().next().value ?? '');
+    if (sampled.size >= MAX_SAMPLED) sampled.delete(sampled.keys().next().value ?? '');
     const traceFlags = askSampler(traceId);
     sampled.set(traceId, traceFlags);
     return traceFlags;

@@ -25,7 +25,7 @@ export interface LegTraces {
 const legs = new AsyncLocalStorage<Leg | undefined>();
 
 /** Maximum number of written spans that this process remembers. */
-const MOST_WRITTEN = 2_000;
+const MAX_WRITTEN = 2_000;
 
 export function createLegTraces(tracer: Tracer): LegTraces {
   const written = new Set<string>();
@@ -95,7 +95,7 @@ export function createLegTraces(tracer: Tracer): LegTraces {
     const { trace, span: name } = span.id;
     const key = `${trace} ${name}`;
     if (written.has(key)) return;
-    if (written.size >= MOST_WRITTEN) written.delete(written.values().next().value ?? '');
+    if (written.size >= MAX_WRITTEN) written.delete(written.values().next().value ?? '');
     written.add(key);
     tracer.write(span);
   }

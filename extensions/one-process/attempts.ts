@@ -16,7 +16,7 @@ export class TakenOver extends Error {
 
 /** Limits that a tool's author sets for one call. */
 export interface AttemptLimits {
-  most?: number | undefined;
+  max?: number | undefined;
   withinMs?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface Attempts {
 
 const RETRY = { firstMs: 200, mostMs: 5_000 };
 /** After this many failures, unless by an outage, short work is given up: repeating does not help. */
-const MOST_FAULTS = 10;
+const MAX_FAULTS = 10;
 /** Distance between the tokens of two attempts. A leg numbers its calls' executions in between. */
 const APART = 1_000;
 
@@ -75,7 +75,7 @@ export function createAttempts({
   }
 
   return {
-    untilDone: async (work, { most = Infinity, withinMs = Infinity } = {}) => {
+    untilDone: async (work, { max = Infinity, withinMs = Infinity } = {}) => {
       const beganMs = clock.now();
       for (let number = 1; ; number += 1) {
         stay();
@@ -86,7 +86,7 @@ export function createAttempts({
           const isFailure = error instanceof AttemptFailure;
           if (isFailure && error.next.type === 'fenced') throw new TakenOver();
           if (!isFailure) logger.warn({ err: error }, 'an attempt has failed');
-          if (number >= most) throw new GivenUp('failed');
+          if (number >= max) throw new GivenUp('failed');
           await rest(number, isFailure ? error.next.afterMs : undefined);
           if (clock.now() - beganMs >= withinMs) throw new GivenUp('timed_out');
         }
@@ -98,7 +98,7 @@ export function createAttempts({
         try {
           return await work();
         } catch (error) {
-          if (number >= MOST_FAULTS && !isOutage(error)) throw error;
+          if (number >= MAX_FAULTS && !isOutage(error)) throw error;
           logger.warn({ err: error }, 'a step of a run is repeated');
           await rest(number);
         }

@@ -101,7 +101,7 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
     const ref = { ...run, step, toolCallId, toolName };
     const limitMs = timeoutMs ?? activity.startToCloseTimeout ?? LIMITS.toolMs;
     const { retry, scheduleToCloseTimeout: withinMs } = activity;
-    const limits = { most: retry?.maximumAttempts, withinMs };
+    const limits = { max: retry?.maximumAttempts, withinMs };
     const { at } = await attempts
       .untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), limits)
       .catch((error: unknown) => {

@@ -7,7 +7,7 @@ export interface Clock {
 }
 
 /** Node fires timers beyond this limit at once, ms. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_MS = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: Date.now,
@@ -16,10 +16,10 @@ export const systemClock: Clock = {
     const wait = (leftMs: number): void => {
       timer = setTimeout(
         () => {
-          if (leftMs > LONGEST_MS) wait(leftMs - LONGEST_MS);
+          if (leftMs > MAX_MS) wait(leftMs - MAX_MS);
           else call();
         },
-        Math.min(leftMs, LONGEST_MS),
+        Math.min(leftMs, MAX_MS),
       );
     };
     wait(ms);

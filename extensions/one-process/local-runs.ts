@@ -58,7 +58,7 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
     if (known !== undefined) return known;
     parts ??= deps.parts();
     givenUp.delete(input.runId);
-    const of = { parts, attempts, clock, leaving: signal, carryChild, askToLook };
+    const of = { parts, attempts, clock, leaving: signal, carryChild: executeChild, askToLook };
     const loop = createLocalLoop(of, input);
     const done = loop
       .run()
@@ -84,7 +84,7 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
     return carried.has(runId) || (await deps.isBegun(runId)) ? 'running' : 'unknown';
   }
 
-  async function carryChild(input: RunInput): Promise<void> {
+  async function executeChild(input: RunInput): Promise<void> {
     await begin(input).done;
     if (signal.aborted) throw new LeftOff();
   }

@@ -5,7 +5,7 @@ import { HelixError } from '../../protocol/errors.js';
 import { logEntries, toAct } from '../../runs/extension.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 
-const MOST = 100;
+const MAX = 100;
 const PAGE = 50;
 
 /**
@@ -26,7 +26,7 @@ export async function erasePerson(
   const isFinished = await executor.finishErasuresOf(who);
   complete &&= isFinished;
   let found = 0;
-  while (found < MOST) {
+  while (found < MAX) {
     const { conversations } = await owners.page(who, { limit: PAGE });
     if (conversations.length === 0) break;
     for (const { sessionId } of conversations) {

@@ -34,14 +34,14 @@ export interface RemotePlace {
 function toParentChunk(chunk: StreamChunk, place: RemotePlace): StreamChunk | undefined {
   if (!SHOWN.has(chunk.type)) return undefined;
   const { toolCallId, step } = place;
-  const shown = { ...chunk, ...speakerOf(chunk, place), step };
+  const shown = { ...chunk, ...authorOf(chunk, place), step };
   if (!('toolCallId' in shown)) return shown;
   const own = `${toolCallId}/${String(shown.toolCallId)}`.slice(-LIMITS.idChars);
   return { ...shown, toolCallId: own };
 }
 
-/** The other server names the speaker; only the called agent and its sub-agents are accepted. */
-function speakerOf(
+/** The other server names the author; only the called agent and its sub-agents are accepted. */
+function authorOf(
   { agentId, agentType }: StreamChunk,
   { subSessionId, subAgentType }: RemotePlace,
 ): Pick<StreamChunk, 'agentId' | 'agentType'> {

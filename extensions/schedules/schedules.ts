@@ -90,7 +90,7 @@ const CATCH_UP_MS = 10 * 60_000;
  */
 const CALL_MS = 10_000;
 /** Characters of Temporal's reason that are shown. */
-const MOST_OF_REASON = 300;
+const MAX_OF_REASON = 300;
 
 /**
  * Creates schedules over a Temporal client. Workers of the task queue carry out the runs.
@@ -211,8 +211,8 @@ export function createSchedules({
     const same = await sameOf(input, digest);
     if (same !== undefined) return same;
     if ((await list(tenant)).length >= LIMITS.schedules) {
-      const most = String(LIMITS.schedules);
-      throw new HelixError('quota_exceeded', `There are ${most} schedules already.`);
+      const max = String(LIMITS.schedules);
+      throw new HelixError('quota_exceeded', `There are ${max} schedules already.`);
     }
     const state = { ...described, createdAt: Date.now() };
     const about: ScheduleMemo = { ...state, digest };
@@ -245,7 +245,7 @@ export function createSchedules({
       );
     } catch (error) {
       if (error instanceof TypeError) {
-        const text = `These times cannot be used: ${error.message.slice(0, MOST_OF_REASON)}`;
+        const text = `These times cannot be used: ${error.message.slice(0, MAX_OF_REASON)}`;
         throw new HelixError('validation_error', text);
       }
       if (!(error instanceof ScheduleAlreadyRunning)) throw error;

@@ -20,7 +20,7 @@ import type {
   LeaseCallResult,
   SettleCallResult,
 } from '../../store/contract/calls.js';
-import { noteBeside } from '../../store/contract/due.js';
+import { noteInBackground } from '../../store/contract/due.js';
 import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';
 import type { Store } from '../../store/contract/store.js';
 import { toPendingQuestions } from '../../store/record/session-summaries.js';
@@ -134,7 +134,7 @@ export function createAnswers(deps: AnswersDeps): Answers {
   const demands = createApproverDemands({ store, agents });
 
   /** Has the sweeper check the session: the wake-up or the audit entry may be lost. */
-  const note = (sessionId: string) => noteBeside(due, rootOf(sessionId), WAKE_CHECK_MS);
+  const note = (sessionId: string) => noteInBackground(due, rootOf(sessionId), WAKE_CHECK_MS);
 
   /** Wakes the run that was answered, and others of the conversation, if they may continue. */
   async function wake(

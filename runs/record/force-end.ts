@@ -43,8 +43,8 @@ export async function forceEnd(
   end: ForcedEnd,
 ): Promise<void> {
   const { sessionId, runId, agent: agentType, committedStep, claimedStep } = record;
-  const isSpeaking = claimedStep > committedStep;
-  if (isSpeaking) {
+  const isStepRunning = claimedStep > committedStep;
+  if (isStepRunning) {
     const name = formatModelWriter(sessionId, claimedStep);
     const taken = await store.steps.takeOver({ sessionId, runId, name });
     if (taken.kind === 'superseded') return;
@@ -57,7 +57,7 @@ export async function forceEnd(
     }
   }
   const { status, error, now } = end;
-  const step = isSpeaking ? claimedStep : committedStep;
+  const step = isStepRunning ? claimedStep : committedStep;
   await store.runs.end({ sessionId, runId, agentType, step, status, error, now });
 }
 

@@ -101,7 +101,7 @@ function toDecided(asker: Asker, asked: Asked, decision: Decision, now: number) 
   const row: ToolRow = { role: 'tool', toolCallId, toolName, denied: true, decision };
   const chunk: ChunkOf<'tool_approval_response'> = {
     type: 'tool_approval_response',
-    ...toSpeaker(asker, now),
+    ...toAuthor(asker, now),
     toolCallId,
     toolName,
     approvalId: formatApprovalId(runId, toolCallId),
@@ -126,7 +126,7 @@ function toSettled(
   const row: ToolRow = { role: 'tool', toolCallId, toolName, via, ...outcome };
   const chunk: ChunkOf<'tool_end'> = {
     type: 'tool_end',
-    ...toSpeaker(asker, now),
+    ...toAuthor(asker, now),
     toolCallId,
     toolName,
     ...('error' in outcome ? { result: null, ...outcome } : { result: outcome.output }),
@@ -170,7 +170,7 @@ function toHookResult(
 }
 
 /** The conversation's message shows a sub-agent's questions. */
-function toSpeaker(asker: Asker, timestamp: number) {
+function toAuthor(asker: Asker, timestamp: number) {
   const { sessionId, agent, committedStep, conversationStep = committedStep } = asker;
   return { agentId: rootOf(sessionId), agentType: agent, step: conversationStep, timestamp };
 }

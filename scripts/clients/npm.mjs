@@ -9,7 +9,7 @@ const REGISTRY_CODES =
   /^(E[45]\d\d|ETARGET|ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONN\w+|E?TIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|FETCH_ERROR|\w*CERT\w*)$/;
 // Makes npm fail within seconds if there is no network.
 const PATIENCE = ['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-timeout=30000'];
-const LONGEST_MS = 180_000;
+const MAX_MS = 180_000;
 
 /**
  * Returns npm's output.
@@ -17,7 +17,7 @@ const LONGEST_MS = 180_000;
  */
 export async function npm(args, options = {}) {
   const { code, stdout, stderr } = await runCommand('npm', [...args, ...PATIENCE], {
-    timeoutMs: LONGEST_MS,
+    timeoutMs: MAX_MS,
     ...options,
   });
   if (code === 0) return stdout;

@@ -9,7 +9,7 @@ import { projectRoot } from '../system/project.mjs';
 import { lastLines, outputOf, runCommand } from '../system/run-command.mjs';
 import { hostOptions } from './images.mjs';
 
-const LONGEST_MS = 900_000;
+const MAX_MS = 900_000;
 const BACK_WITHIN_MS = 60_000;
 
 export async function openComposition(engine, { folder, file, name }) {
@@ -22,9 +22,9 @@ export async function openComposition(engine, { folder, file, name }) {
     env.COMPOSE_FILE = `${file}:build.json`;
   }
   const attempt = (command, ...args) =>
-    runCommand(command, args, { cwd: folder, env, timeoutMs: LONGEST_MS });
+    runCommand(command, args, { cwd: folder, env, timeoutMs: MAX_MS });
   const run = async (command, ...args) =>
-    (await outputOf(command, args, { cwd: folder, env, timeoutMs: LONGEST_MS })).trim();
+    (await outputOf(command, args, { cwd: folder, env, timeoutMs: MAX_MS })).trim();
   const compose = (...args) => run('docker', 'compose', ...args);
 
   async function processOf(service) {

@@ -6,7 +6,7 @@ import { withProgress } from '../system/progress.mjs';
 import { cacheFolder } from '../system/project.mjs';
 import { findOnPath, lastLines, runCommand } from '../system/run-command.mjs';
 
-const LONGEST_MS = 1_800_000;
+const MAX_MS = 1_800_000;
 
 /**
  * @param program.folder the only place to look and build in, if given
@@ -36,7 +36,7 @@ async function install(go, { name, module, version, folder }, env) {
   const flags = ['-trimpath', '-ldflags', '-s -w'];
   const outcome = await runCommand(go, ['install', ...flags, `${module}@${version}`], {
     env: { ...env, GOBIN: folder, CGO_ENABLED: '0' },
-    timeoutMs: LONGEST_MS,
+    timeoutMs: MAX_MS,
   });
   // Go names the program after the module's last folder.
   const made = join(folder, basename(module));

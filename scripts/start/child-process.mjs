@@ -103,7 +103,7 @@ function watchOver(pid) {
 // Keeps one child process alive.
 const STABLE_MS = 3000;
 const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 
 /**
  * Returns the pause before the next start, by the number of deaths in quick succession. The first restart is
@@ -111,7 +111,7 @@ const LONGEST_PAUSE_MS = 5000;
  */
 export function restartPause(quickDeaths) {
   if (quickDeaths <= 1) return 0;
-  return Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (quickDeaths - 2));
+  return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (quickDeaths - 2));
 }
 
 /**

@@ -67,7 +67,7 @@ export async function readPages<Item>(
   return all;
 }
 
-const PAUSE_MS = { least: 5, most: 50 };
+const PAUSE_MS = { min: 5, max: 50 };
 
 /**
  * Asks repeatedly until the answer is neither undefined nor false. Pauses for longer than a question takes, since the
@@ -88,7 +88,7 @@ export async function eventually<T>(
     if (Date.now() > giveUpAt)
       throw new Error(`did not happen within ${String(withinMs)} ms: ${what}`);
     const pause = 4 * (performance.now() - asked);
-    const between = Math.min(Math.max(pause, PAUSE_MS.least), PAUSE_MS.most);
+    const between = Math.min(Math.max(pause, PAUSE_MS.min), PAUSE_MS.max);
     await new Promise((resolve) => setTimeout(resolve, between));
   }
 }

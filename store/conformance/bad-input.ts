@@ -48,7 +48,7 @@ export function badInputCases({ describe, it }: Suite): void {
 
     it('one bad chunk refuses the whole batch, whose number stays free', async (setup) => {
       const { streamManager, session } = setup;
-      const { writer } = await session.speaking();
+      const { writer } = await session.claimed();
       for (const chunk of NO_CHUNKS) {
         await refuses(streamManager.append(writer, 1, [textChunk('a'), chunk]), 'invalid_chunk');
       }
@@ -65,7 +65,7 @@ export function badInputCases({ describe, it }: Suite): void {
     });
 
     it('a commit or a result with a bad chunk changes nothing', async ({ store, session }) => {
-      const { runId, writer } = await session.speaking();
+      const { runId, writer } = await session.claimed();
       const before = await session.view();
       const calls = [server('s')];
       for (const chunk of NO_CHUNKS) {

@@ -21,7 +21,7 @@ export const EXACT = {
   within: [[], {}, [[]]],
   amount: 1234567890123456,
   rate: 0.12345678901234568,
-  most: Number.MAX_SAFE_INTEGER,
+  max: Number.MAX_SAFE_INTEGER,
   beyond: 2 ** 53 + 2,
   long: 123456789012345680000,
   tiny: 5e-324,

@@ -147,7 +147,7 @@ export function drive(
     /** Starts a run for one new message, or with this input. */
     newRun,
     /** Starts a run whose first step is claimed. */
-    speaking: async () => {
+    claimed: async () => {
       const { runId } = await newRun();
       const by = writer(runId, 1, 1);
       await claim(by);

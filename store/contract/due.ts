@@ -13,13 +13,13 @@ export interface Due {
   /** Returns true if this holder may sweep a shard for the next `forMs`. */
   lease: (shard: number, holder: string, forMs: number) => Promise<boolean>;
   /** Takes due sessions of a shard, oldest first, up to a limit for each list. They are not due again for `forMs`. */
-  take: (shard: number, most: Record<DueList, number>, forMs: number) => Promise<DueSession[]>;
+  take: (shard: number, max: Record<DueList, number>, forMs: number) => Promise<DueSession[]>;
   /** Sets the time of a taken session's next check, unless it was noted since. */
   put: (session: DueSession, list: DueList, inMs: number) => Promise<void>;
   /** Removes a taken session from its list, unless it was noted since. */
   drop: (session: DueSession) => Promise<void>;
   /** A page of a shard's list, oldest first, due or not. */
-  listed: (list: DueList, shard: number, from: number, most: number) => Promise<string[]>;
+  listed: (list: DueList, shard: number, from: number, max: number) => Promise<string[]>;
   /** Returns true if this holder may do that work of the fleet for the next `forMs`. */
   leaseWork: (work: string, holder: string, forMs: number) => Promise<boolean>;
 }
@@ -28,7 +28,7 @@ export interface Due {
 export type Noted = Promise<void>;
 
 /** Notes a session for a change that may be refused before it awaits the note. */
-export function noteBeside(due: Pick<Due, 'note'>, sessionId: string, inMs: number): Noted {
+export function noteInBackground(due: Pick<Due, 'note'>, sessionId: string, inMs: number): Noted {
   const noted = due.note(sessionId, inMs);
   noted.catch(() => undefined);
   return noted;

@@ -17,7 +17,7 @@ export interface Pauses {
   /** Sets the time at which a held run is tried again, ms since the epoch. */
   postpone: (run: Omit<HeldRun, 'startedAt'>, until: number) => Promise<void>;
   /** Held runs of agents that are no longer paused, oldest first, without postponed ones. */
-  released: (most: number) => Promise<HeldRun[]>;
+  released: (max: number) => Promise<HeldRun[]>;
   /** Removes a run that has started or ended. */
   drop: (run: Omit<HeldRun, 'startedAt'>) => Promise<void>;
   /** Numbers of held runs by agent and tenant, without zeros. */

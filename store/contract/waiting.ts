@@ -26,9 +26,9 @@ export interface Waiting {
    * Counts the questions of the longest waiting conversations by agent and kind. Absent if the store does not count
    * them.
    *
-   * @param most maximum number of conversations
+   * @param max maximum number of conversations
    */
-  questions?: (most: number) => Promise<QuestionCount[]>;
+  questions?: (max: number) => Promise<QuestionCount[]>;
 }
 
 /** Questions of one agent that wait for an answer. */

@@ -1,7 +1,7 @@
 import type { Row } from '../../protocol/rows.js';
 
 /** Maximum length of a title, characters. */
-const MOST = 80;
+const MAX = 80;
 /** Only this many characters of a message are read. */
 const LOOKED_AT = 1_000;
 
@@ -25,10 +25,10 @@ export function beginningOf(texts: readonly string[]): string {
 
 function shorten(title: string): string {
   const characters = Array.from(title);
-  return characters.length <= MOST
+  return characters.length <= MAX
     ? title
     : `${characters
-        .slice(0, MOST - 1)
+        .slice(0, MAX - 1)
         .join('')
         .trimEnd()}…`;
 }

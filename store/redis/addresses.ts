@@ -45,15 +45,15 @@ export function parseRedisAddress(address: string): RedisAddress {
   if (/^rediss?:\/\//.test(url) && URL.canParse(url)) return { kind: 'standalone', url, ...files };
   const [, scheme, kind, user, hosts, path] = FORM.exec(url) ?? [];
   if (kind === undefined || hosts === undefined) {
-    throw wrong('it must be a redis://, redis-cluster:// or redis-sentinel:// URL');
+    throw invalidAddress('it must be a redis://, redis-cluster:// or redis-sentinel:// URL');
   }
   const access = { ...parseUser(user), tls: scheme === 'rediss', ...files };
   if (kind === 'cluster') {
-    if (path) throw wrong('a cluster has one database, so nothing may follow the hosts');
+    if (path) throw invalidAddress('a cluster has one database, so nothing may follow the hosts');
     return { kind, nodes: parseHosts(hosts, REDIS_PORT), ...access };
   }
   const [, name, db] = MASTER.exec(path ?? '') ?? [];
-  if (name === undefined) throw wrong('the name of the master must follow the Sentinels');
+  if (name === undefined) throw invalidAddress('the name of the master must follow the Sentinels');
   const sentinels = parseHosts(hosts, SENTINEL_PORT);
   return { kind: 'sentinel', sentinels, name, db: Number(db ?? 0), ...access };
 }
@@ -70,9 +70,10 @@ function takeTlsFiles(address: string): { url: string; files?: { files: TlsFiles
     parameters.delete(name);
   }
   if (Object.keys(files).length === 0) return { url: address };
-  if (!address.startsWith('rediss')) throw wrong('ca, cert and key are for rediss…, which is TLS');
+  if (!address.startsWith('rediss'))
+    throw invalidAddress('ca, cert and key are for rediss…, which is TLS');
   if ((files.cert === undefined) !== (files.key === undefined)) {
-    throw wrong('cert and key must both be given');
+    throw invalidAddress('cert and key must both be given');
   }
   const rest = parameters.toString();
   return { url: rest === '' ? url : `${url}?${rest}`, files: { files } };
@@ -88,7 +89,7 @@ function parseHosts(hosts: string, defaultPort: number): HostAndPort[] {
     const [, ipv6, name, port] = HOST.exec(text) ?? [];
     const host = ipv6 ?? name;
     if (host === undefined || Number(port) > 65_535) {
-      throw wrong('its hosts must look like host:port,host:port');
+      throw invalidAddress('its hosts must look like host:port,host:port');
     }
     return { host, port: Number(port ?? defaultPort) };
   });
@@ -103,10 +104,10 @@ function parseUser(text: string | undefined): Pick<Access, 'username' | 'passwor
       ...(password && { password: decodeURIComponent(password) }),
     };
   } catch {
-    throw wrong('user and password must be percent-encoded');
+    throw invalidAddress('user and password must be percent-encoded');
   }
 }
 
-function wrong(why: string): HelixError {
+function invalidAddress(why: string): HelixError {
   return new HelixError('validation_error', `This is not the address of a Redis: ${why}.`);
 }

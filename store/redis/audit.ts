@@ -23,10 +23,10 @@ const TRIM_MS = 60_000;
 /** Retention of entries' ids. An outbox that was not trimmed is relayed again long before. */
 const SEEN_MS = 30 * 24 * 60 * 60 * 1000;
 /** Number of sealed names that one trim drops; the others wait for the next. */
-const MOST_NAMES = 500;
+const MAX_NAMES = 500;
 const READ_AT_ONCE = 200;
 /** Limit on entries examined for one page. A query with few matches gets those, and a cursor. */
-const MOST_LOOKS = 5_000;
+const MAX_LOOKS = 5_000;
 
 /** Creates the audit trail: a chain for each tenant, in the tenant's own slot. */
 export function createAudit(context: RedisContext): Audit {
@@ -156,7 +156,7 @@ function createTrail(context: RedisContext, tenant: string, trimmedAt: Map<strin
       if (stored === undefined || parseEntry(stored).at >= now() - keptMs) break;
       last = stored;
     }
-    const past = await lowest(redis, acted, now() - keptMs, MOST_NAMES);
+    const past = await lowest(redis, acted, now() - keptMs, MAX_NAMES);
     // A person who acts meanwhile is left to the next trim.
     await writeIf(
       past.map(({ member, text }): Check => [text, 'ZSCORE', acted, member]),
@@ -197,7 +197,7 @@ function createTrail(context: RedisContext, tenant: string, trimmedAt: Map<strin
     const found: ChainedEntry[] = [];
     let at = after ?? parseCursor(query.cursor);
     let isOver = false;
-    for (let looks = 0; looks < MOST_LOOKS && found.length < limit && !isOver;) {
+    for (let looks = 0; looks < MAX_LOOKS && found.length < limit && !isOver;) {
       const from = at === undefined ? '+' : `(${String(at)}-0`;
       const read = await (isForward
         ? redis.xrange(chain, from, '+', 'COUNT', READ_AT_ONCE)

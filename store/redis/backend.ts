@@ -111,7 +111,7 @@ function toReads(keys: Keys, reads: readonly Want[]) {
   };
   const readField = (key: string, name: string): Take => {
     let at = hashes.get(key);
-    if (at === undefined || (commands[at]?.length ?? 0) > MOST_WORDS) {
+    if (at === undefined || (commands[at]?.length ?? 0) > MAX_WORDS) {
       at = commands.push(['HMGET', key]) - 1;
       hashes.set(key, at);
     }
@@ -130,9 +130,9 @@ function toReads(keys: Keys, reads: readonly Want[]) {
       case 'rows':
         return send(['LRANGE', keys(read[1], 'rows'), String(read[2]), String(read[3])]);
       case 'entries': {
-        const [, after, upTo, most] = read;
+        const [, after, upTo, max] = read;
         const last = Number.isFinite(upTo) ? idOf(upTo) : '+';
-        const count = Number.isFinite(most) ? ['COUNT', String(most)] : [];
+        const count = Number.isFinite(max) ? ['COUNT', String(max)] : [];
         const command = ['XRANGE', keys('', 'log'), `(${idOf(after)}`, last, ...count];
         return send(command, (reply) => (reply as StreamEntry[]).map(toEntry));
       }
@@ -141,12 +141,12 @@ function toReads(keys: Keys, reads: readonly Want[]) {
       case 'calls': {
         const [, part, ...contents] = read;
         const hashesOf = [keys(part, 'record'), keys(part, 'content')];
-        const command = ['CALLS', MOST_CALLS, ...hashesOf, ...contents];
+        const command = ['CALLS', MAX_CALLS, ...hashesOf, ...contents];
         return send(command, (reply) => toCalls(part, contents, reply as CallsReply | null));
       }
       case 'newRows': {
-        const [, part, from, most] = read;
-        const command = ['ROWS', String(most), keys(part, 'rows'), String(from)];
+        const [, part, from, max] = read;
+        const command = ['ROWS', String(max), keys(part, 'rows'), String(from)];
         return send(command, (reply) => toNewRows(part, from, reply as NewRowsReply | null));
       }
       case 'state': {
@@ -162,7 +162,7 @@ function toReads(keys: Keys, reads: readonly Want[]) {
 }
 
 /** Above this number of calls, only requested ones are read. */
-const MOST_CALLS = '16';
+const MAX_CALLS = '16';
 
 type CallsReply = [order: string | null, ...fields: (string | null)[][]];
 
@@ -209,12 +209,12 @@ export function toCommands(keys: Keys, writes: readonly Write[]): Command[] {
 }
 
 /** Maximum number of words of one command, which a script takes from its stack. Even, for fields with their values. */
-const MOST_WORDS = 1_000;
+const MAX_WORDS = 1_000;
 
 function inParts(command: string, key: string, words: readonly string[]): Command[] {
   const parts: Command[] = [];
-  for (let at = 0; at < words.length; at += MOST_WORDS)
-    parts.push([command, key, ...words.slice(at, at + MOST_WORDS)]);
+  for (let at = 0; at < words.length; at += MAX_WORDS)
+    parts.push([command, key, ...words.slice(at, at + MAX_WORDS)]);
   return parts;
 }
 

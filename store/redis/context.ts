@@ -112,7 +112,7 @@ export function completeContext(
   };
 }
 
-const SHORTEST_KEY = 32;
+const MIN_KEY = 32;
 
 /** Creates the context of one connection. @throws Error for a signature key that is too short */
 export function createContext(
@@ -120,8 +120,8 @@ export function createContext(
   options: RedisStoreOptions = {},
   { retriesRefusals = false, reads = redis, connected }: ContextOptions = {},
 ): RedisContext & { unanswered: Unanswered } {
-  if (options.auditKeys?.some((key) => key.length < SHORTEST_KEY) === true) {
-    throw new Error(`auditKeys: a key has at least ${String(SHORTEST_KEY)} characters.`);
+  if (options.auditKeys?.some((key) => key.length < MIN_KEY) === true) {
+    throw new Error(`auditKeys: a key has at least ${String(MIN_KEY)} characters.`);
   }
   const keys = createKeySpace(options.prefix);
   const unanswered = createUnanswered();

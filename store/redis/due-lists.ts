@@ -15,10 +15,10 @@ export function createDueLists(context: RedisContext, fleet = ''): Due {
   };
 
   /** Takes the oldest due sessions. They become due again at `takenUntil`, in case the taking process dies. */
-  const takeFrom = (list: string, takenUntil: number, most: number): Promise<string[]> =>
+  const takeFrom = (list: string, takenUntil: number, max: number): Promise<string[]> =>
     untilWritten(async () => {
-      if (most === 0) return [];
-      const due = await lowest(redis, list, now(), most);
+      if (max === 0) return [];
+      const due = await lowest(redis, list, now(), max);
       const checks = due.map(({ member, text }): Check => [text, 'ZSCORE', list, member]);
       const writes = due.map(({ member }): Write => ['ZADD', list, takenUntil, member]);
       return (await writeIf(checks, writes)) ? due.map(({ member }) => member) : undefined;
@@ -48,11 +48,11 @@ export function createDueLists(context: RedisContext, fleet = ''): Due {
       await redis.zadd(listsOf(sessionId).routine, 'NX', now() + inMs, sessionId);
     },
     lease: (shard, holder, forMs) => lease(keys.due(fleet, shard).lease, holder, forMs),
-    take: async (shard, most, forMs) => {
+    take: async (shard, max, forMs) => {
       const takenUntil = now() + forMs;
       const lists = keys.due(fleet, shard);
       const takes = (['urgent', 'routine'] as const).map(async (list) => {
-        const taken = await takeFrom(lists[list], takenUntil, most[list]);
+        const taken = await takeFrom(lists[list], takenUntil, max[list]);
         return taken.map((sessionId) => ({ sessionId, list, takenUntil }));
       });
       return (await Promise.all(takes)).flat();
@@ -68,8 +68,8 @@ export function createDueLists(context: RedisContext, fleet = ''): Due {
       const check: Check = [String(takenUntil), 'ZSCORE', from, sessionId];
       await writeIf([check], [['ZREM', from, sessionId]]);
     },
-    listed: (list, shard, from, most) =>
-      redis.zrangebyscore(keys.due(fleet, shard)[list], '-inf', '+inf', 'LIMIT', from, most),
+    listed: (list, shard, from, max) =>
+      redis.zrangebyscore(keys.due(fleet, shard)[list], '-inf', '+inf', 'LIMIT', from, max),
     leaseWork: (work, holder, forMs) => lease(keys.work(fleet, work), holder, forMs),
   };
 }

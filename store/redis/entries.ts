@@ -27,7 +27,7 @@ export function jsonOf(fields: readonly string[]): string {
 }
 
 /** Longer texts gain nothing, so the size limit of chunks is the same in both forms. */
-const LONGEST = 8_192;
+const MAX = 8_192;
 
 /** Number of fields shared by all types: the type and the base fields. */
 const SHARED = 5;
@@ -93,7 +93,7 @@ function ownFields(message: StreamMessage | null) {
 }
 
 function isShort(text: unknown): boolean {
-  return typeof text === 'string' && text.length <= LONGEST;
+  return typeof text === 'string' && text.length <= MAX;
 }
 
 function isId(text: unknown): boolean {

@@ -15,7 +15,7 @@ import { toOwner } from './keys.js';
 import type { Write } from './write-if.js';
 
 /** A try fails only if a run or a sub-agent has begun, or files have changed, meanwhile. */
-const MOST_TRIES = 20;
+const MAX_TRIES = 20;
 const FILE = 'file:';
 /** Temporal lists work that is older than this. */
 const RECENT_MS = 60_000;
@@ -29,7 +29,7 @@ const NOTED_MS = 60_000;
 export async function eraseSession(context: RedisContext, sessionId: string, act: Act | undefined) {
   const { keys, change, writeIf, now } = context;
   const end = { type: 'stream_end', streamId: sessionId, timestamp: now(), status: 'aborted' };
-  for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+  for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const found = act && (await readRest(context, sessionId, act));
     if (found !== undefined) {
       const list = keys.erasing(found.owner);

@@ -37,12 +37,12 @@ export function toContractError(error: unknown): Error {
   }
   const message = saidIn(error);
   if (message.startsWith('WRONGTYPE')) return corrupt('type of a key', new Error(message));
-  const fault = saysNotNow(error) ? 'cannot be reached right now' : faultOfSetUp(message);
+  const fault = isTemporary(error) ? 'cannot be reached right now' : faultOfSetUp(message);
   if (fault !== undefined) return unavailable(fault, new Error(message));
   return new Error(`Redis refused a command: ${message}`);
 }
 
-export function saysNotNow(error: unknown): boolean {
+export function isTemporary(error: unknown): boolean {
   return isReplyError(error) && NOT_NOW.test(saidIn(error));
 }
 
@@ -60,7 +60,7 @@ export function isLackOfRights(error: unknown): boolean {
 }
 
 /** @param commands names of the commands that the user lacks */
-export function lackOfRights(commands: string): HelixError {
+export function missingRights(commands: string): HelixError {
   return unavailable(`refuses this server: its Redis user may not use ${commands}`);
 }
 

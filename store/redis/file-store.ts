@@ -40,8 +40,8 @@ export function createRedisFileStore(
       return Buffer.concat(pieces).subarray(from - first * PIECE, to - first * PIECE);
     },
     remove: async (place) => {
-      const most = Math.ceil(LIMITS.largestFileBytes / PIECE);
-      await callRedis(send(() => redis.hdel(keyOf(place), ...fieldsOf(place, 0, most))));
+      const max = Math.ceil(LIMITS.largestFileBytes / PIECE);
+      await callRedis(send(() => redis.hdel(keyOf(place), ...fieldsOf(place, 0, max))));
     },
   };
 }

@@ -3,7 +3,7 @@ import type { RedisContext } from './context.js';
 
 /** Retention and maximum number of stops. */
 const STOPS_MS = 5_000;
-const MOST_STOPS = 200;
+const MAX_STOPS = 200;
 /** Temporal considers a worker alive until it has not polled for 10 s. */
 const DIED_MS = 15_000;
 /** Retention of a lease's registry after its last change. */
@@ -34,7 +34,7 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
     noteStop: async ({ sessionId, runId }) => {
       await Promise.all([
         redis.rpush(stops, JSON.stringify([sessionId, runId])),
-        redis.ltrim(stops, -MOST_STOPS, -1),
+        redis.ltrim(stops, -MAX_STOPS, -1),
         redis.pexpire(stops, STOPS_MS),
       ]);
     },

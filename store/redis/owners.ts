@@ -10,7 +10,7 @@ import { formatOwner, isSame, parseOwner } from './keys.js';
 import { nextInOrder, readListPage, type ScoredMember } from './scored-list.js';
 
 /** Up to this many sessions are checked for ended runs that still count. */
-const MOST_AT_WORK = 100;
+const MAX_AT_WORK = 100;
 /** Interval between repairs of an owner's conversations. */
 const REPAIR_MS = 60 * 60 * 1000;
 const REPAIR_PAGE = 100;
@@ -115,7 +115,7 @@ export function createOwners(
     },
     refresh: async (owner) => {
       const { work } = keys.owner(owner);
-      const ids = await redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MOST_AT_WORK);
+      const ids = await redis.zrangebyscore(work, '-inf', '+inf', 'LIMIT', 0, MAX_AT_WORK);
       await Promise.all(ids.map((sessionId) => fold(sessionId, owner)));
     },
     page: async (owner, { limit, cursor, search = '' }) => {

@@ -56,17 +56,17 @@ export function createPauses(context: Context, fleet = ''): Pauses {
       await redis.zadd(at.held(nameOf(of)), 'XX', until, runId);
     },
     isHeld: async ({ runId, ...of }) => (await redis.zscore(at.held(nameOf(of)), runId)) !== null,
-    released: async (most) => {
+    released: async (max) => {
       const found: HeldRun[] = [];
       const now = Date.now();
       for (const { of, key } of await lists()) {
         if (await isPaused(of)) continue;
-        const oldest = await lowest(redis, key, now, most);
+        const oldest = await lowest(redis, key, now, max);
         found.push(
           ...oldest.map(({ member, score }) => ({ ...of, runId: member, startedAt: score })),
         );
       }
-      return found.sort((a, b) => a.startedAt - b.startedAt).slice(0, most);
+      return found.sort((a, b) => a.startedAt - b.startedAt).slice(0, max);
     },
     drop: async ({ runId, ...of }) => {
       const name = nameOf(of);

@@ -47,7 +47,7 @@ function isBehind(one: ScoredMember, after: ScoredMember | undefined): boolean {
 }
 
 /** Limit on members examined for one page: stale ones are removed while reading. */
-const MOST_LOOKS = 500;
+const MAX_LOOKS = 500;
 
 interface ListPage {
   limit: number;
@@ -80,7 +80,7 @@ export async function readListPage<Item>(
   let last = cursor === undefined ? undefined : parseCursor(cursor, sign);
   const next = async (count: number): Promise<ScoredMember[]> =>
     (await nextInOrder(redis, key, last, count)).filter(({ score }) => score <= upTo);
-  for (let looks = 0; items.length < limit && looks < MOST_LOOKS;) {
+  for (let looks = 0; items.length < limit && looks < MAX_LOOKS;) {
     const room = limit - items.length;
     const listed = await next(atOnce ?? room);
     if (listed.length === 0) return { items };

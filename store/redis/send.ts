@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import { retryDelay } from '../../protocol/time.js';
 import type { RedisConnection } from './clients.js';
-import { isLackOfRights, lackOfRights, saysNotNow, toContractError } from './errors.js';
+import { isLackOfRights, missingRights, isTemporary, toContractError } from './errors.js';
 import type { Right } from './rights.js';
 
 /** A Lua script that is called by its hash. */
@@ -41,7 +41,7 @@ export function waitOutRefusals(isEnded: () => boolean): Send {
   async function repeat<T>(work: () => Promise<T>, refusal: unknown): Promise<T> {
     let error = refusal;
     // A loop: if each attempt awaited the next one, a long refusal would keep a promise of each.
-    for (let attempt = 1; saysNotNow(error) && !isEnded(); attempt += 1) {
+    for (let attempt = 1; isTemporary(error) && !isEnded(); attempt += 1) {
       await pause(retryDelay({ attempt, ...RETRY }), undefined, { ref: false });
       try {
         return await work();
@@ -181,7 +181,7 @@ export function createEvaluate(
     if (key === undefined) return;
     const commands = rights.map((right) => JSON.stringify(right));
     const lacking = (await evaluate(LACKING, [key], commands)) as number[];
-    if (lacking.length > 0) throw lackOfRights(lacking.map((n) => rights[n - 1]?.[0]).join(', '));
+    if (lacking.length > 0) throw missingRights(lacking.map((n) => rights[n - 1]?.[0]).join(', '));
   }
 
   function check(): Promise<void> {

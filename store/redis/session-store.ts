@@ -26,7 +26,7 @@ import { fitChanges } from '../record/apply-changes.js';
 import { isQuestion } from '../record/questions.js';
 import type { StartCallInput } from '../contract/calls.js';
 import type { ClaimInput } from '../contract/steps.js';
-import { checked, MOST_NEW_ROWS, type Change, type Listener } from '../change.js';
+import { checked, MAX_NEW_ROWS, type Change, type Listener } from '../change.js';
 import { onData } from '../contract/shared-data.js';
 import type { Noted } from '../contract/due.js';
 import type { Changes, Store } from '../contract/store.js';
@@ -118,7 +118,7 @@ function noteSnapshotIn({ change, look, now }: RedisContext): Store['sessions'][
 }
 
 /** Above this limit, and above the number of rows that a claim reads, the caller reads the rows itself. */
-const MOST_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /** Claims a step, and reads its state and the rows from an index on, unless they are too many. */
 function claimWith(session: Session, { wants, ...input }: Stored<ClaimInput>) {
@@ -127,10 +127,10 @@ function claimWith(session: Session, { wants, ...input }: Stored<ClaimInput>) {
   const { count } = session.rows;
   const from = wants.born === session.existing.born && wants.rows <= count ? wants.rows : 0;
   const rows =
-    count - from > MOST_NEW_ROWS || count === from ? [] : session.rows.range(from, count - 1);
+    count - from > MAX_NEW_ROWS || count === from ? [] : session.rows.range(from, count - 1);
   const fits =
     rows.length === count - from &&
-    rows.reduce((sum, row) => sum + Buffer.byteLength(row), 0) <= MOST_BYTES;
+    rows.reduce((sum, row) => sum + Buffer.byteLength(row), 0) <= MAX_BYTES;
   return {
     reply,
     fresh: fits ? { from, rows } : { from: count, rows: [] },

@@ -90,7 +90,7 @@ function resolve<Of extends object>(
 
 /** Rows of the first page, when their size is unknown; later pages aim at PAGE_BYTES. */
 const FIRST_ROWS = 4;
-const MOST_ROWS = 500;
+const MAX_ROWS = 500;
 const PAGE_BYTES = 256 * 1024;
 /** Results read at once; each has more than `inlineResultBytes`. */
 const RESULTS_AT_ONCE = 4;
@@ -149,7 +149,7 @@ export function createStoredRows(context: RedisContext) {
         if (page.length < end - at) break;
         at = end;
         const fitting = Math.floor((PAGE_BYTES * page.length) / Math.max(1, bytes));
-        count = Math.min(Math.max(1, fitting), MOST_ROWS);
+        count = Math.min(Math.max(1, fitting), MAX_ROWS);
       }
       return found;
     },

@@ -11,7 +11,7 @@ import { untilWritten, type Check, type Write } from './write-if.js';
 const FORGOTTEN = 'f:';
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Maximum number of days in one report. */
-const MOST_DAYS = 400;
+const MAX_DAYS = 400;
 /** Index of the number of runs, after the six numbers of usage. */
 const RUNS = 6;
 const PAGE = 100;
@@ -106,7 +106,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
       return { user: at(0), tenant: at(1) };
     },
     forget: async (owner) => {
-      for (const day of daysBetween(toDate(now() - MOST_DAYS * DAY_MS), toDate(now()))) {
+      for (const day of daysBetween(toDate(now() - MAX_DAYS * DAY_MS), toDate(now()))) {
         await forget(keys.owner(owner), day);
       }
     },
@@ -116,7 +116,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
 function daysBetween(since: string, until: string): string[] {
   const days: string[] = [];
   const last = Date.parse(until);
-  for (let at = Date.parse(since); at <= last && days.length <= MOST_DAYS; at += DAY_MS) {
+  for (let at = Date.parse(since); at <= last && days.length <= MAX_DAYS; at += DAY_MS) {
     days.push(toDay(at));
   }
   return days;

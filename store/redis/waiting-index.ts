@@ -101,9 +101,9 @@ export function createWaitingIndex(
       const count = await redis.zcard(keys.askingSince);
       return { count, ...(oldest !== undefined && { oldest }) };
     },
-    questions: async (most) => {
+    questions: async (max) => {
       const counts = new Map<string, QuestionCount>();
-      const waiting = await lowest(redis, keys.askingSince, '+inf', most);
+      const waiting = await lowest(redis, keys.askingSince, '+inf', max);
       for (let at = 0; at < waiting.length; at += LOOKS) {
         const views = await Promise.all(
           waiting.slice(at, at + LOOKS).map(({ member }) => readCalls(member)),

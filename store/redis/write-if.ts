@@ -77,9 +77,9 @@ export function createWriteIf(evaluate: Evaluate): WriteIf {
 }
 
 /** A change that loses every race fails after this many tries. */
-const MOST_TRIES = 200;
+const MAX_TRIES = 200;
 
 /** @param attempt returns undefined whenever another change was faster */
 export function untilWritten<Reply>(attempt: () => Promise<Reply | undefined>): Promise<Reply> {
-  return untilDone(attempt, MOST_TRIES);
+  return untilDone(attempt, MAX_TRIES);
 }

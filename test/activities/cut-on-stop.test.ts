@@ -15,7 +15,7 @@ it.each([
 ])('%s', async (_, isOwn) => {
   const { store, streamManager } = createMemoryStores();
   const session = drive({ store, streamManager });
-  const { runId } = await session.speaking();
+  const { runId } = await session.claimed();
   let listen: (() => void) | undefined;
   const late = {
     ...streamManager,

@@ -119,12 +119,12 @@ describe('a leg', () => {
       tools: [tool('echo', () => new Promise<void>((resolve) => ends.push(resolve)))],
     });
     const running = leg(await begin());
-    for (const most of [10, 20, 25]) {
-      while (ends.length < most) await new Promise(setImmediate);
+    for (const max of [10, 20, 25]) {
+      while (ends.length < max) await new Promise(setImmediate);
       // Another call would begin now, beside those in progress.
       for (let turns = 0; turns < 50; turns += 1) await new Promise(setImmediate);
-      expect(ends).toHaveLength(most);
-      for (const end of ends.slice(most - 10)) end();
+      expect(ends).toHaveLength(max);
+      for (const end of ends.slice(max - 10)) end();
     }
     const { steps } = await running;
     expect(steps[0]).toMatchObject({ more: 15 });

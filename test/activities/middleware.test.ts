@@ -4,7 +4,7 @@ import { createCallModel } from '../../activities/model/call-model.js';
 import { toModelCall } from '../../activities/model/call-options.js';
 import { compaction } from '../../activities/model/compaction.js';
 import { easing } from '../../activities/model/eased-prompt.js';
-import { createTellAgent, HOOK_MS } from '../../activities/model/finish-hooks.js';
+import { createFinishHooks, HOOK_MS } from '../../activities/model/finish-hooks.js';
 import { inputHooks } from '../../activities/model/input-hooks.js';
 import type { ClaimedStep, ModelCall, ModelRequest } from '../../activities/model/middleware.js';
 import { createStepReply } from '../../activities/model/step-reply.js';
@@ -132,9 +132,12 @@ describe('code of an agent that hangs', () => {
       rows: () => Promise.resolve([reply]),
     };
     const warn = jest.fn();
-    const tellAgent = createTellAgent({ store: { sessions } as never, logger: { warn } as never });
+    const callFinishHooks = createFinishHooks({
+      store: { sessions } as never,
+      logger: { warn } as never,
+    });
     const agent = { ...defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model } }) };
-    const told = tellAgent({
+    const told = callFinishHooks({
       agent: { ...agent, onFinish: hang },
       sessionId,
       runId,

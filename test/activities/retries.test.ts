@@ -18,15 +18,15 @@ import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
 import { hangAfter, open, rateLimited } from './hanging-model.js';
 
-const most = (): number => 1;
-const least = (): number => 0;
+const max = (): number => 1;
+const min = (): number => 0;
 const TEN_MINUTES = 10 * 60_000;
 
 describe('the budget of tries', () => {
   it('the budget of tries doubles its waits up to half a minute, by half at random', () => {
     const waits = [1, 2, 3, 4, 8, 20].map((failures) => {
       const failing = { failures, forMs: 0 };
-      return [nextWait(failing, undefined, {}, least), nextWait(failing, undefined, {}, most)];
+      return [nextWait(failing, undefined, {}, min), nextWait(failing, undefined, {}, max)];
     });
     expect(waits).toEqual([
       [125, 250],
@@ -59,25 +59,25 @@ describe('the budget of tries', () => {
 
   it('the budget of tries waits as long as the provider demands, unless that is too long', () => {
     const failing = { failures: 1, forMs: 0 };
-    expect(nextWait(failing, 50, {}, least)).toBe(50);
-    expect(nextWait(failing, 50, {}, most)).toBe(55);
-    expect(nextWait(failing, 300_000, {}, most)).toBe(302_000);
+    expect(nextWait(failing, 50, {}, min)).toBe(50);
+    expect(nextWait(failing, 50, {}, max)).toBe(55);
+    expect(nextWait(failing, 300_000, {}, max)).toBe(302_000);
     expect(nextWait(failing, TEN_MINUTES + 1, {})).toBeUndefined();
     expect(nextWait({ failures: 1, forMs: 400_000 }, 300_000, {})).toBeUndefined();
   });
 
   it('the budget of tries backs off from a provider that demands no wait again and again', () => {
-    const waits = [1, 3, 4, 5, 20].map((failures) => nextWait({ failures, forMs: 0 }, 0, {}, most));
+    const waits = [1, 3, 4, 5, 20].map((failures) => nextWait({ failures, forMs: 0 }, 0, {}, max));
     expect(waits).toEqual([0, 0, 250, 500, 30_000]);
-    expect(nextWait({ failures: 9, forMs: 0 }, 60_000, {}, least)).toBe(60_000);
-    expect(nextWait({ failures: 9, forMs: 50 }, 0, { retryForMs: 60 }, least)).toBe(10);
+    expect(nextWait({ failures: 9, forMs: 0 }, 60_000, {}, min)).toBe(60_000);
+    expect(nextWait({ failures: 9, forMs: 50 }, 0, { retryForMs: 60 }, min)).toBe(10);
   });
 
   it('the agent sets the budget of tries', () => {
     expect(nextWait({ failures: 5, forMs: 0 }, undefined, { maxTries: 5 })).toBeUndefined();
     expect(nextWait({ failures: 4, forMs: 0 }, undefined, { maxTries: 5 })).toBeGreaterThan(0);
     expect(nextWait({ failures: 1, forMs: 0 }, undefined, { retryForMs: 0 })).toBeUndefined();
-    expect(nextWait({ failures: 9, forMs: 50 }, undefined, { retryForMs: 60 }, least)).toBe(10);
+    expect(nextWait({ failures: 9, forMs: 50 }, undefined, { retryForMs: 60 }, min)).toBe(10);
   });
 });
 

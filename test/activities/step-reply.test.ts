@@ -130,9 +130,9 @@ describe('a step reply', () => {
       ...Array.from({ length: 100 }, () => early(LIMITS.preliminaryBytes - 2)),
     ]);
     // The first one is too large by its quotes, and counts all the same.
-    const most = LIMITS.callPreliminaryBytes / LIMITS.preliminaryBytes - 2;
+    const max = LIMITS.callPreliminaryBytes / LIMITS.preliminaryBytes - 2;
     const shown = typesOf(chunks).filter((type) => type === 'tool_output_preliminary');
-    expect(shown).toHaveLength(most);
+    expect(shown).toHaveLength(max);
   });
 
   it('a step reply does not deny a call of ours for which the provider wants an approval', () => {

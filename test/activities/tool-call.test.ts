@@ -409,8 +409,8 @@ it('a call whose lost attempt has passed its webhook on, as its tool finds, wait
 });
 
 it('the error text of a call has whole characters, also where it is cut', () => {
-  const most = LIMITS.errorTextBytes / 4;
-  const long = 'x'.repeat(most - 1);
+  const max = LIMITS.errorTextBytes / 4;
+  const long = 'x'.repeat(max - 1);
   for (const [text, kept] of [
     ['a\ud800', 'a\ufffd'],
     [`${long}🙂`, long],

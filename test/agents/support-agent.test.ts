@@ -112,7 +112,7 @@ describe('the researcher without a key', () => {
   it('the researcher reads the reviews of the best two at once, and recommends one of them', async () => {
     const { calls, finding } = await playResearch('A gift for a coffee lover, at most $40');
     expect(calls).toEqual([
-      { name: 'searchProducts', input: expect.objectContaining({ most: 40 }) },
+      { name: 'searchProducts', input: expect.objectContaining({ max: 40 }) },
       { name: 'readReviews', input: { productId: 'moka-pot' } },
       { name: 'readReviews', input: { productId: 'skillet' } },
     ]);

@@ -44,10 +44,10 @@ it('an act on many runs that breaks off says what was done', async () => {
 });
 
 it('of what a filter finds a few are asked for together, until Ctrl-C; who was faster is no failure', async () => {
-  let [open, most, asked] = [0, 0, 0];
+  let [open, max, asked] = [0, 0, 0];
   const post = async (path: string): Promise<unknown> => {
     [open, asked] = [open + 1, asked + 1];
-    most = Math.max(most, open);
+    max = Math.max(max, open);
     await new Promise((resolve) => setImmediate(resolve));
     open -= 1;
     if (path.includes('/r1/')) throw new CliFailure('Answered.', EXIT.failed, 'stale_run');
@@ -59,7 +59,7 @@ it('of what a filter finds a few are asked for together, until Ctrl-C; who was f
     Promise.resolve({ runs: RUNS.map((runId) => ({ runId, agent: 'lab', status: 'running' })) });
   const { outcomes, noted, exitCode } = await run([...STOP, '--agent', 'lab', '-y'], post, get);
   expect(outcomes).toHaveLength(asked);
-  expect({ most, exitCode }).toEqual({ most: 4, exitCode: EXIT.interrupted });
+  expect({ most: max, exitCode }).toEqual({ max: 4, exitCode: EXIT.interrupted });
   expect(asked).toBeLessThan(RUNS.length);
   const [done, left] = [asked - 2, RUNS.length - asked].map(String);
   expect(noted).toEqual([`${done ?? ''} done, 1 skipped, 1 refused, ${left ?? ''} left.`]);

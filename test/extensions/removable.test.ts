@@ -19,7 +19,7 @@ const KNOWN_BY: Record<string, string[]> = {
   doctor: [
     'api/main.ts',
     'cli/doctor/examine.ts',
-    'cli/doctor/judge-temporal.ts',
+    'cli/doctor/check-temporal.ts',
     'worker/run-main.ts',
   ],
   jwt: ['api/main.ts'],

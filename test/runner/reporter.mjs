@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { projectRoot } from '../../scripts/system/project.mjs';
 
-const MOST_COSTLY = 20;
+const MAX_COSTLY = 20;
 
 const write = (text) => process.stdout.write(`${text}\n`);
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
@@ -40,7 +40,7 @@ export default class Reporter {
     if (this.#files.length > 1)
       write('\nFiles that took longest, and the time inside their tests:');
     const costly = this.#files.length > 1 ? this.#files.toSorted((a, b) => b.wall - a.wall) : [];
-    for (const { path, wall, inTests } of costly.slice(0, MOST_COSTLY)) {
+    for (const { path, wall, inTests } of costly.slice(0, MAX_COSTLY)) {
       write(`${seconds(wall).padStart(9)} ${seconds(inTests).padStart(9)}  ${path}`);
     }
     // A file that cannot be loaded, or breaks after its tests, fails without a failed test.

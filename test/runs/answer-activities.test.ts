@@ -46,7 +46,7 @@ async function openTree() {
 
 it('a run that operators stop while it waits for its provider says so, since its step ends later', async () => {
   const { stopRun, stores, session } = await open();
-  const { runId, writer } = await session.speaking();
+  const { runId, writer } = await session.claimed();
   const stop = { mode: 'interrupt' } as const;
   const wait = { failure: 1, reason: 'provider_overloaded', waitMs: 60_000, now: 1 };
   await stores.store.steps.discard({ writer, ...wait });
@@ -62,7 +62,7 @@ it('a run that operators stop while it waits for its provider says so, since its
 
 it('a run whose record has lost its newest steps has not completed', async () => {
   const { endRun, session, refOf, stores } = await open();
-  const { runId } = await session.speaking();
+  const { runId } = await session.claimed();
   const { sequence = 0 } = (await stores.store.sessions.read(session.id)) ?? {};
   const end = { ...refOf(runId), step: 1, status: 'completed', known: sequence + 1 } as const;
   const next = { do: 'done', status: 'failed', error: { code: 'state_lost' } };

@@ -133,7 +133,7 @@ describe('a message that comes while', () => {
 
   it('a model speaks stops it, if it is to interrupt', async () => {
     const { store, session, execute } = compose();
-    const { runId } = await session.speaking();
+    const { runId } = await session.claimed();
     expect(await execute('u2', { policy: 'interrupt' })).toMatchObject({ kind: 'interrupting' });
     const workers = store.leases?.of(IDLE_WORKFLOWS.namespace);
     const { stops } = (await workers?.renew('worker', 1_000)) ?? {};
@@ -205,16 +205,16 @@ describe('a stop', () => {
   it('that no writer confirms ends its run as asked, and no later one', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
     const { session, runs } = compose();
-    const first = await session.speaking();
+    const first = await session.claimed();
     expect(await runs.stop(session.id, { mode: 'abort' })).toMatchObject({ kind: 'stopping' });
     await jest.advanceTimersByTimeAsync(1_900);
     expect(await session.record()).toMatchObject({ status: 'running' });
     await jest.advanceTimersByTimeAsync(200);
     expect(await session.record()).toMatchObject({ status: 'aborted', runId: first.runId });
-    const second = await session.speaking();
+    const second = await session.claimed();
     await runs.stop(session.id, { mode: 'interrupt' });
     await session.end(second.runId, 'interrupted');
-    const third = await session.speaking();
+    const third = await session.claimed();
     await jest.advanceTimersByTimeAsync(3_000);
     expect(await session.record()).toMatchObject({ status: 'running', runId: third.runId });
   });
@@ -225,7 +225,7 @@ describe('a stop', () => {
   ])('wakes a run that waits for %s; that it is over: %j', async (whom, ended) => {
     const { store, session, runs, woken } = compose();
     const asks = whom === 'people';
-    const { runId } = asks ? await session.asked(approval('a')) : await session.speaking();
+    const { runId } = asks ? await session.asked(approval('a')) : await session.claimed();
     const wait = { failure: 1, reason: 'provider_overloaded', waitMs: 60_000, now: 1 } as const;
     if (!asks) await store.steps.discard({ writer: session.writer(runId, 1, 1), ...wait });
     expect(await runs.stop(session.id, { mode: 'interrupt' })).toMatchObject({ kind: 'ended' });

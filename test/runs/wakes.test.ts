@@ -264,7 +264,7 @@ it('a stop of a run whose model speaks is in the mailbox of the workers, too', a
 it('a repetition waits for the end of the reply that is given up for it', async () => {
   const stores = createMemoryStores();
   const session = drive(stores);
-  const { runId } = await session.speaking();
+  const { runId } = await session.claimed();
   const stops: object[] = [];
   const store = changing(stores.store, (changes) => {
     const stop: typeof changes.runs.stop = (sessionId, request, noted) => {
@@ -285,7 +285,7 @@ it('a repetition waits for the end of the reply that is given up for it', async 
 it('a repetition leaves a turn of another request that has begun and ended meanwhile', async () => {
   const stores = createMemoryStores();
   const session = drive(stores);
-  const { runId } = await session.speaking();
+  const { runId } = await session.claimed();
   const streamManager: StreamManager = {
     ...stores.streamManager,
     follow: async function* (...from) {

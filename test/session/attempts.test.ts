@@ -26,7 +26,7 @@ describe('attempts', () => {
 
   it('an attempt is withdrawn whole, however much others have written between its entries', async (setup) => {
     const { session, streamManager } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.say(writer, 1, 'first');
     const other = await streamManager.createWriter(session.id, 'a', 'test');
     const dots = Array.from({ length: 2_001 }, () => other.write(textChunk('.', 1, session.id)));
@@ -49,7 +49,7 @@ describe('attempts', () => {
 
   it('lost attempts count for a limited time', async ({ store, session }) => {
     const { runId } = await session.newRun();
-    const budget = { most: 2, withinMs: -1 };
+    const budget = { max: 2, withinMs: -1 };
     for (let token = 1; token <= 9; token += 1) {
       const claim = { writer: session.writer(runId, 1, token), known: 0, now: 1, budget };
       includes(await store.steps.claim(claim), { kind: 'claimed' });
@@ -60,9 +60,9 @@ describe('attempts', () => {
 
   it('an attempt that hands over does not count, even if one alone may be lost', async (setup) => {
     const { store, session } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await store.steps.handOver({ writer, how: 'left' });
-    const budget = { most: 1, withinMs: 60_000 };
+    const budget = { max: 1, withinMs: 60_000 };
     const claim = { writer: session.writer(runId, 1, 2), known: 0, now: 1, budget };
     includes(await store.steps.claim(claim), { kind: 'claimed' });
   });
@@ -75,7 +75,7 @@ describe('attempts', () => {
   for (const [how, lost] of words) {
     it(`an attempt that hands over (${how}) leaves ${String(lost)} lost attempts`, async (setup) => {
       const { store, session } = setup;
-      const { runId, writer } = await session.speaking();
+      const { runId, writer } = await session.claimed();
       equal(await store.steps.handOver({ writer, how }), { kind: 'handed_over', lost });
       equal(await store.steps.handOver({ writer, how }), { kind: 'handed_over', lost });
       const second = session.writer(runId, 1, 2);
@@ -337,7 +337,7 @@ describe('order of checks', () => {
   });
 
   it('append: a stored batch comes before everything but the fence', async ({ session }) => {
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     const first = await session.say(writer, 1, 'x');
     equal(await session.say(writer, 1, 'x', 999), first);
     await session.claim(session.writer(runId, 1, 2));
@@ -347,7 +347,7 @@ describe('order of checks', () => {
 
   it('the start of a call checks a result before the end of the run, and a stop before the fence', async (setup) => {
     const { session } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.stop();
     const calls = [server('s', { idempotent: true }), server('t')];
     await session.commit(writer, { calls, answersStop: true });

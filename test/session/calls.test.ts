@@ -25,9 +25,9 @@ describe('start call', () => {
     equal(await session.start(runId, 1, 's', 2), { kind: 'settled' });
     equal(await session.start(runId, 1, 's', 3), { kind: 'settled' });
     includes(await session.finishCall(runId, 1, 's', 'late', 1), { kind: 'already_completed' });
-    const speaker = { agentId: session.id, agentType: AGENT, step: 1 };
+    const author = { agentId: session.id, agentType: AGENT, step: 1 };
     includes(await session.messages('tool_end'), [
-      { ...speaker, toolCallId: 's', errorCode: 'tool_outcome_unknown', providerExecuted: true },
+      { ...author, toolCallId: 's', errorCode: 'tool_outcome_unknown', providerExecuted: true },
     ]);
     await session.claim(session.writer(runId, 2, 1));
     includes(await session.rows(2), [{ toolCallId: 's', errorCode: 'tool_outcome_unknown' }]);
@@ -102,7 +102,7 @@ describe('start call', () => {
     const kinds: string[] = [];
     for (let token = 1; token <= 4; token += 1) {
       const writer = session.callWriter(runId, 1, 's', token);
-      const budget = { most: 2, withinMs: 60_000 };
+      const budget = { max: 2, withinMs: 60_000 };
       const request = { writer, toolCallId: 's', now: 1, canVerify: true, budget };
       kinds.push((await store.calls.start(request)).kind);
     }

@@ -216,7 +216,7 @@ describe('queue', () => {
 describe('a message that interrupts', () => {
   it('a message that interrupts stops the model and comes first in the queue', async (setup) => {
     const { store, session } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.enqueue('u2');
     includes(
       await session.begin({ messages: [userMessage('u3')], policy: 'interrupt', by: 'ann' }),

@@ -112,7 +112,7 @@ describe('resume run', () => {
   });
 
   it('an unfinished step is withdrawn and repeated', async ({ session }) => {
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.say(writer, 1, 'never committed');
     await session.stop();
     await session.end(runId, 'interrupted');
@@ -123,7 +123,7 @@ describe('resume run', () => {
   });
 
   it('entries of earlier steps stay', async ({ session }) => {
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.say(writer, 1, 'early');
     const row = { role: 'tool' as const, toolCallId: 'c', toolName: 't', error: 'x' };
     await session.commit(writer, { calls: [server('c', { row })] });
@@ -244,7 +244,7 @@ describe('rewind, an edited message', () => {
 
 describe('rewind, while a run is active that is to be stopped for it', () => {
   it('it is busy only if nothing else is refused', async ({ store, session }) => {
-    const { runId } = await session.speaking();
+    const { runId } = await session.claimed();
     const retry = { sessionId: session.id, runId, nonce: 'n', now: 1, mode: 'retry' as const };
     const other = { ...retry, messageId: 'u9' };
     equal(await store.runs.rewind(other), { kind: 'busy', runId });
@@ -264,7 +264,7 @@ describe('end', () => {
   });
 
   it('a run that fails after it was asked to stop has failed', async ({ session }) => {
-    const { runId } = await session.speaking();
+    const { runId } = await session.claimed();
     await session.stop();
     equal(await session.end(runId, 'failed'), { kind: 'ended', status: 'failed' });
   });

@@ -63,7 +63,7 @@ describe('steer', () => {
   });
 
   it('a steering message gives a run that would end another step', async ({ session }) => {
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.steer('u2');
     // The result would end the run; the one that counts is that of its last step.
     const steered = await session.commit(writer, { output: 'too early' });
@@ -83,7 +83,7 @@ describe('steer', () => {
 
   it('steering messages of a run that fails or is stopped are queued before others', async (setup) => {
     const { session } = setup;
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.enqueue('u2');
     await session.steer('u3');
     await session.steer('u4');
@@ -143,7 +143,7 @@ describe('steer', () => {
 
 describe('legs', () => {
   it('each resume begins a leg, with what the run had used before', async ({ session }) => {
-    const { runId, writer: first } = await session.speaking();
+    const { runId, writer: first } = await session.claimed();
     equal((await session.record())?.leg, undefined);
     await session.commit(first, { calls: [approval('a')], usage: USAGE });
     equal((await session.record())?.leg, undefined);
@@ -205,7 +205,7 @@ describe('stop', () => {
 
   it('while a model streams, a record is left', async (setup) => {
     const { session } = setup;
-    const { runId } = await session.speaking();
+    const { runId } = await session.claimed();
     equal(await session.stop({ by: 'ann' }), { kind: 'stopping', runId });
     includes(await session.record(), {
       status: 'running',
@@ -215,7 +215,7 @@ describe('stop', () => {
 
   it('a repeated stop keeps the first reason, but an abort replaces an interrupt', async (setup) => {
     const { session } = setup;
-    await session.speaking();
+    await session.claimed();
     const stopOf = async (): Promise<unknown> => (await session.record())?.stop;
     await session.stop({ reason: 'first' });
     await session.stop({ reason: 'second' });

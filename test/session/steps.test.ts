@@ -16,7 +16,7 @@ const OUTPUT = { list: [], object: {}, n: 1_234_567_890_123_456, deep: [[null]],
 describe('commit', () => {
   it('row, calls and pause are stored together', async (setup) => {
     const { session } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     const calls = [approval('a', { deadlineMs: 5_000 }), client('c')];
     const result = await session.commit(writer, { calls });
 
@@ -68,14 +68,14 @@ describe('commit', () => {
   });
 
   it('a commit is a sign of life of its run', async ({ session }) => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     const now = Date.now() + 60_000;
     await session.commit(writer, { calls: [server('s')], now });
     includes(await session.record(), { updatedAt: now });
   });
 
   it('a repeated commit returns the first outcome and writes nothing', async ({ session }) => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.commit(writer, { calls: [approval('a')] });
     const before = await session.view();
     includes(await session.commit(writer, { calls: [approval('other')] }), {
@@ -86,7 +86,7 @@ describe('commit', () => {
   });
 
   it('a repeated commit that ended the run returns how it ended', async ({ session }) => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.commit(writer);
     equal(await session.commit(writer), {
       kind: 'done',
@@ -96,7 +96,7 @@ describe('commit', () => {
   });
 
   it('a commit finds a stop, unless it answers one', async ({ session }) => {
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.stop({ reason: 'why' });
     equal(await session.commit(writer), {
       kind: 'stopped',
@@ -115,7 +115,7 @@ describe('commit', () => {
 
   it('a final commit ends run and stream', async (setup) => {
     const { session } = setup;
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     const error = { code: 'provider_error', message: 'It failed.', retryable: true };
     const row = { role: 'tool' as const, toolCallId: 'x', toolName: 't', error: 'e' };
     await session.commit(writer, {
@@ -140,14 +140,14 @@ describe('commit', () => {
   });
 
   it('a writer that has seen more than the store holds writes nothing', async ({ session }) => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     const before = await session.view();
     equal(await session.commit(writer, { known: 7 }), { kind: 'rewound' });
     equal(await session.view(), before);
   });
 
   it('a committed reply stays when another attempt claims the step later', async ({ session }) => {
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.say(writer, 1, 'kept');
     await session.commit(writer, { calls: [server('s')] });
     const before = await session.log();
@@ -159,7 +159,7 @@ describe('commit', () => {
 describe('compact', () => {
   it('the usage of a failed summary counts, unless another attempt has taken over', async (setup) => {
     const { store, session } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     equal(await store.steps.compact({ writer, usage: FIRST }), { kind: 'none' });
     await session.claim(session.writer(runId, 1, 2));
     equal(await store.steps.compact({ writer, usage: SECOND }), { kind: 'fenced' });
@@ -170,7 +170,7 @@ describe('compact', () => {
 describe('discard', () => {
   it('a discard withdraws what the attempt wrote and counts a failure once', async (setup) => {
     const { store, session } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.say(writer, 1, 'gone');
     const discard = (failure: number): Promise<unknown> =>
       store.steps.discard({ writer, failure, reason: 'provider_error', now: 1 });
@@ -230,7 +230,7 @@ describe('discard', () => {
   });
 
   it('a stop ends a run at once after a discard with a wait', async ({ store, session }) => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await store.steps.discard({ writer, failure: 1, reason: 'x', waitMs: 60_000, now: 1 });
     includes(await session.stop(), { kind: 'ended', waited: true });
     includes(await session.record(), { status: 'interrupted', stream: 'ended' });
@@ -239,7 +239,7 @@ describe('discard', () => {
   });
 
   it('a stop after the wait finds a model that may speak', async ({ store, session }) => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await store.steps.discard({ writer, failure: 1, reason: 'x', waitMs: 1, now: 1 });
     const { waitsUntil = 0 } = (await session.record()) ?? {};
     while (Date.now() <= waitsUntil) await Promise.resolve();
@@ -247,7 +247,7 @@ describe('discard', () => {
   });
 
   it('a fenced attempt and an ended run are refused', async ({ store, session }) => {
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     const young = session.writer(runId, 1, 2);
     await session.claim(young);
     await session.say(young, 1, 'kept');
@@ -266,7 +266,7 @@ describe('compact', () => {
 
   it('the first summary of a step counts, whichever attempt asks, and is charged once', async (setup) => {
     const { store, session } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     equal(await store.steps.compact({ writer }), { kind: 'none' });
     const kept = { kind: 'kept', compaction: first };
     equal(await store.steps.compact({ writer, compaction: first, usage }), kept);
@@ -278,7 +278,7 @@ describe('compact', () => {
 
   it('an attempt that was replaced keeps none, and neither does a run that is over', async (setup) => {
     const { store, session } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.claim(session.writer(runId, 1, 2));
     equal(await store.steps.compact({ writer, compaction: first, usage }), { kind: 'fenced' });
     equal(await store.steps.compact({ writer }), { kind: 'none' });
@@ -308,7 +308,7 @@ describe('take over', () => {
   });
 
   it('the reply says where the fenced attempt begins', async ({ store, session }) => {
-    const { runId, writer: lost } = await session.speaking();
+    const { runId, writer: lost } = await session.claimed();
     await session.say(lost, 1, 'lost');
     const { name } = lost;
     const silent = { ...lost, token: 2 };
@@ -362,7 +362,7 @@ describe('usage', () => {
   });
 
   it('usage belongs to its run', async ({ session }) => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.commit(writer, { usage: FIRST, finishReason: 'length' });
     await session.newRun();
     includes(await session.runs(), [{ usage: FIRST, finishReason: 'length' }, {}]);
@@ -374,7 +374,7 @@ describe('usage', () => {
 describe('output', () => {
   it('the output is written by the change that ends the run, after the results of its siblings', async (setup) => {
     const { store, session } = setup;
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.commit(writer, { calls: [server('x')], output: OUTPUT });
     equal(await session.messages('output'), []);
     equal((await session.record())?.output, OUTPUT);
@@ -395,7 +395,7 @@ describe('output', () => {
 
   it('the output of a step that ends the run is written at once and may be null', async (setup) => {
     const { session } = setup;
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.commit(writer, { output: null });
     equal(
       (await session.messages('output')).map(({ output }) => output),
@@ -407,7 +407,7 @@ describe('output', () => {
   });
 
   it('the output is kept however the run ends', async ({ session }) => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.commit(writer, { calls: [client('c')], output: OUTPUT });
     await session.stop();
     equal((await session.messages('output')).length, 1);

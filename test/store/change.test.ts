@@ -5,7 +5,7 @@ import { closeWriter, openWriter } from '../../session/streams.js';
 import type { Session } from '../../session/tree.js';
 import { createChange, createQueues, type Backend } from '../../store/change.js';
 import { createBackend } from '../../store/redis/backend.js';
-import { noteBeside } from '../../store/contract/due.js';
+import { noteInBackground } from '../../store/contract/due.js';
 import { createKeyspace } from '../../store/memory/keyspace.js';
 import { createLocalAtomic } from '../../store/memory/local-redis.js';
 import { createKeySpace } from '../../store/redis/keys.js';
@@ -153,7 +153,7 @@ it('a note that fails behind a refusal ends no process', async () => {
   const faults: unknown[] = [];
   const fault = (error: unknown): void => void faults.push(error);
   process.on('unhandledRejection', fault);
-  void noteBeside({ note: () => Promise.reject(new Error('away')) }, 's', 1);
+  void noteInBackground({ note: () => Promise.reject(new Error('away')) }, 's', 1);
   await new Promise(setImmediate);
   process.off('unhandledRejection', fault);
   expect(faults).toEqual([]);

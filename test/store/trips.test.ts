@@ -77,7 +77,7 @@ describe('the record is read once', () => {
 
   it('by the commit of a step with calls, and by the permission to execute one', async () => {
     const { session, start, readsOf } = setUp();
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.save({ a: 1 }, 0);
     const commit = () =>
       session.commit(writer, { calls: [newCall('c1', 'server'), newCall('c2', 'server')] });
@@ -87,7 +87,7 @@ describe('the record is read once', () => {
 
   it('for the id of a new call', async () => {
     const { session, stores, readsOf } = setUp();
-    const { runId } = await session.speaking();
+    const { runId } = await session.claimed();
     const asked = { sessionId: session.id, runId, call: '1 c1', wanted: 'c1' };
     const reads = await readsOf(async () => {
       expect(await stores.store.calls.takeId(asked)).toEqual({ kind: 'taken', id: 'c1' });
@@ -173,8 +173,8 @@ it('a name that many calls of sub-agents want is found in few reads, while anoth
   const take = (n: number) =>
     stores.store.calls.takeId({ sessionId, runId, call: String(n), wanted: 'c' });
   for (let n = 0; n < 30; n += 1) await take(n);
-  const speaker = await streamManager.createWriter(session.id, 'other', 'tester');
-  beforeReads(() => speaker.write(textChunk('on and on')));
+  const author = await streamManager.createWriter(session.id, 'other', 'tester');
+  beforeReads(() => author.write(textChunk('on and on')));
   const reads = await readsOf(async () => {
     expect(await take(30)).toEqual({ kind: 'taken', id: 'c_30' });
   });

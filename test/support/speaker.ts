@@ -17,7 +17,7 @@ export async function openSpeaker(
   sessionId?: string,
 ): Promise<Speaker> {
   const session = drive(stores, sessionId);
-  const speaking = await session.speaking();
+  const speaking = await session.claimed();
   let batch = 0;
   return {
     session,

@@ -2,8 +2,8 @@ import type { SubAgentEvent } from '../../ai-sdk/client/index.js';
 import {
   addEvent,
   EMPTY,
-  MOST_CHARS,
-  MOST_ITEMS,
+  MAX_CHARS,
+  MAX_ITEMS,
   type Report,
 } from '../../web/src/sub-agent-reports.js';
 
@@ -44,10 +44,10 @@ it('the report of a call loses what the withdrawn step of one agent wrote, and n
 });
 
 it('the report of a call is bounded as a whole, however many agents write', () => {
-  const many = Array.from({ length: MOST_ITEMS + 50 }, (_, at) => tool('a', `t${String(at)}`));
-  expect(report(...many).items).toHaveLength(MOST_ITEMS);
-  const long = ['a', 'b', 'c'].map((agentId) => text(agentId, agentId.repeat(MOST_CHARS / 2)));
+  const many = Array.from({ length: MAX_ITEMS + 50 }, (_, at) => tool('a', `t${String(at)}`));
+  expect(report(...many).items).toHaveLength(MAX_ITEMS);
+  const long = ['a', 'b', 'c'].map((agentId) => text(agentId, agentId.repeat(MAX_CHARS / 2)));
   const { items } = report(...long, text('c', '!'));
   const chars = items.map((item) => (item.kind === 'text' ? item.text.length : 0));
-  expect(chars).toEqual([MOST_CHARS / 2 - 1, MOST_CHARS / 2 + 1]);
+  expect(chars).toEqual([MAX_CHARS / 2 - 1, MAX_CHARS / 2 + 1]);
 });

@@ -4,7 +4,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker';
 import { parseEnv } from '../../config/env.js';
 import { TIMES } from '../../protocol/limits.js';
 import { settingsOf } from '../../worker/run-main.js';
-import { createToolWorker, runBeside } from '../../worker/tool-worker.js';
+import { createToolWorker, runWithSecond } from '../../worker/tool-worker.js';
 import {
   limitNewThreads,
   toEagerSlots,
@@ -135,7 +135,7 @@ describe('two workers beside each other', () => {
 
   async function startBoth() {
     const [main, beside] = [fakeWorker(), fakeWorker()];
-    const running = runBeside(
+    const running = runWithSecond(
       main,
       () => Promise.resolve(beside),
       () => main.run(),
@@ -158,7 +158,7 @@ describe('two workers beside each other', () => {
     expect(main.getState()).toBe('STOPPED');
     const alone = fakeWorker();
     await expect(
-      runBeside(
+      runWithSecond(
         alone,
         () => Promise.reject(fault),
         () => alone.run(),
@@ -169,7 +169,7 @@ describe('two workers beside each other', () => {
 
   it('end together when the first one fails before it runs', async () => {
     const [main, beside] = [fakeWorker(), fakeWorker()];
-    const running = runBeside(
+    const running = runWithSecond(
       main,
       () => Promise.resolve(beside),
       () => Promise.reject(fault),

@@ -277,11 +277,9 @@ describe.each(['usual', 'legged'])(
         expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
         // The lost attempts' executions end too late to count.
         held.get(id)?.();
-        const most = (await toolCallsOf(run)).map(
-          ({ retryPolicy }) => retryPolicy?.maximumAttempts,
-        );
+        const max = (await toolCallsOf(run)).map(({ retryPolicy }) => retryPolicy?.maximumAttempts);
         // The last attempt settles the call.
-        expect(most).toEqual([2, 1, 0]);
+        expect(max).toEqual([2, 1, 0]);
         expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
           { errorCode: 'tool_execution_failed' },
         ]);

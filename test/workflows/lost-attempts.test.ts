@@ -1,12 +1,12 @@
-import type { LeaseRef, Said } from '../../protocol/temporal.js';
-import { untilKept } from '../../workflows/attempts.js';
+import type { LeaseRef, StateReply } from '../../protocol/temporal.js';
+import { retryWhileLost } from '../../workflows/attempts.js';
 
-const SETTLED: Said = { at: { version: 1, sequence: 1, next: { do: 'end', step: 1 } } };
+const SETTLED: StateReply = { at: { version: 1, sequence: 1, next: { do: 'end', step: 1 } } };
 
 it('an attempt that was lost is scheduled again, and names what it replaces', async () => {
   const asked: LeaseRef[] = [];
   const timeouts: unknown[] = [];
-  const outcome = await untilKept({ hasLeases: true }, async ({ heartbeatTimeout }, ref) => {
+  const outcome = await retryWhileLost({ hasLeases: true }, async ({ heartbeatTimeout }, ref) => {
     await Promise.resolve();
     timeouts.push(heartbeatTimeout);
     asked.push(ref);
@@ -26,7 +26,7 @@ it('an attempt that was lost is scheduled again, and names what it replaces', as
 
 it('so it names how many of those that it replaces had not begun', async () => {
   const asked: LeaseRef[] = [];
-  await untilKept({ hasLeases: true }, async (_, ref) => {
+  await retryWhileLost({ hasLeases: true }, async (_, ref) => {
     await Promise.resolve();
     asked.push(ref);
     const number = asked.length;
@@ -38,7 +38,7 @@ it('so it names how many of those that it replaces had not begun', async () => {
 
 it('what has held up a worker is known to all attempts that follow', async () => {
   const asked: LeaseRef[] = [];
-  await untilKept({ hasLeases: true }, async (_, ref) => {
+  await retryWhileLost({ hasLeases: true }, async (_, ref) => {
     await Promise.resolve();
     asked.push(ref);
     const number = asked.length;
@@ -55,7 +55,7 @@ it('what has held up a worker is known to all attempts that follow', async () =>
 
 it('a call that found no place to start eagerly keeps the long time-out, since no worker was lost', async () => {
   const asked: unknown[] = [];
-  await untilKept({ hasLeases: true }, async ({ heartbeatTimeout }, { replaces }) => {
+  await retryWhileLost({ hasLeases: true }, async ({ heartbeatTimeout }, { replaces }) => {
     await Promise.resolve();
     asked.push([heartbeatTimeout, replaces?.unbegun]);
     if (asked.length > 1) return SETTLED;
@@ -68,7 +68,7 @@ it('a call that found no place to start eagerly keeps the long time-out, since n
 });
 
 it('without leases heartbeats notice a dead worker', async () => {
-  await untilKept({}, async (options, ref) => {
+  await retryWhileLost({}, async (options, ref) => {
     await Promise.resolve();
     expect([options, ref]).toEqual([{}, {}]);
     return SETTLED;
@@ -87,8 +87,11 @@ it('an activity that an operator completed by hand, with any result, is schedule
     { at: { next: {} } },
     SETTLED,
   ];
-  const schedule = () => Promise.resolve(results.shift() as Said);
-  expect([await untilKept({}, schedule), results]).toEqual([SETTLED, []]);
+  const schedule = () => Promise.resolve(results.shift() as StateReply);
+  expect([await retryWhileLost({}, schedule), results]).toEqual([SETTLED, []]);
   results.push(null, { kind: 'stored' }, { kind: 'refused' });
-  expect([await untilKept({}, schedule, ['refused']), results]).toEqual([{ kind: 'refused' }, []]);
+  expect([await retryWhileLost({}, schedule, ['refused']), results]).toEqual([
+    { kind: 'refused' },
+    [],
+  ]);
 });

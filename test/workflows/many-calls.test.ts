@@ -63,13 +63,13 @@ async function firstToken(who: string): Promise<number> {
 async function mostScheduled({ runId }: RunRecord): Promise<number> {
   const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
   let open = 0;
-  let most = 0;
+  let max = 0;
   for (const event of events ?? []) {
     if (event.activityTaskScheduledEventAttributes) open += 1;
     if (event.activityTaskCompletedEventAttributes) open -= 1;
-    most = Math.max(most, open);
+    max = Math.max(max, open);
   }
-  return most;
+  return max;
 }
 
 async function stopAll(all: readonly RunRecord[]): Promise<void> {

@@ -40,7 +40,7 @@ function isProblem(value: unknown): value is ProblemBody {
 
 export type Fetch = typeof globalThis.fetch;
 
-const LONGEST_SILENCE_MS = 10_000;
+const MAX_SILENCE_MS = 10_000;
 
 /**
  * Sends a request with a limit on the server's silence; a long answer may take its time on a slow line.
@@ -58,8 +58,7 @@ export async function request(
     silence.abort();
     return new TypeError('no answer in time');
   };
-  const inTime = <T>(work: Promise<T>): Promise<T> =>
-    withTimeout(LONGEST_SILENCE_MS, work, { late });
+  const inTime = <T>(work: Promise<T>): Promise<T> => withTimeout(MAX_SILENCE_MS, work, { late });
   const response = await inTime(send(url, { cache: 'no-store', ...init, signal }));
   const reader = response.body?.getReader();
   if (reader === undefined) return response;

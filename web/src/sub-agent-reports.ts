@@ -22,8 +22,8 @@ export interface Report {
 }
 
 /** These limits keep the page fast; the end of a long report is the part that people follow. */
-export const MOST_CHARS = 20_000;
-export const MOST_ITEMS = 200;
+export const MAX_CHARS = 20_000;
+export const MAX_ITEMS = 200;
 
 export const EMPTY: Report = { items: [], steps: new Map() };
 
@@ -71,8 +71,8 @@ function withTool(
 
 /** Drops the oldest items, then the beginnings of the oldest texts. */
 function toBounds(items: ReportItem[]): ReportItem[] {
-  const kept = items.length > MOST_ITEMS ? items.slice(-MOST_ITEMS) : items;
-  let surplus = -MOST_CHARS;
+  const kept = items.length > MAX_ITEMS ? items.slice(-MAX_ITEMS) : items;
+  let surplus = -MAX_CHARS;
   for (const item of kept) if (item.kind === 'text') surplus += item.text.length;
   if (surplus <= 0) return kept;
   return kept.flatMap((item) => {
@@ -86,7 +86,7 @@ function toBounds(items: ReportItem[]): ReportItem[] {
 const RENDER_EVERY_MS = 60;
 
 /** The page keeps this many reports; those of the oldest calls are loaded again when opened. */
-const MOST_CALLS = 50;
+const MAX_CALLS = 50;
 
 /** Reports of sub-agents by call: from the stream, or loaded for calls that ended earlier. */
 export class SubAgentReports {
@@ -131,7 +131,7 @@ export class SubAgentReports {
     const { callId } = event;
     const known = this.#reports.get(callId);
     this.#reports.set(callId, addEvent(known ?? EMPTY, event));
-    if (known !== undefined || this.#reports.size <= MOST_CALLS) return;
+    if (known !== undefined || this.#reports.size <= MAX_CALLS) return;
     const [oldest] = this.#reports.keys();
     if (oldest !== undefined) this.#reports.delete(oldest);
   }

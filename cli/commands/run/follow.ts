@@ -9,7 +9,7 @@ import type { Work } from '../api-command.js';
 import { runPath } from './run-list.js';
 
 /** After one success, this many consecutive reads may fail, so that a server restart is survived. */
-const MOST_MISSES = 5;
+const MAX_MISSES = 5;
 const LOOK_EVERY_MS = 1_000;
 
 /** Yields the run's state after each change. @throws CliFailure if the server refuses or stays away */
@@ -31,7 +31,7 @@ export async function* watchStates(
     } catch (error) {
       misses += 1;
       const isAway = error instanceof CliFailure && error.exitCode === EXIT.unavailable;
-      if (!isAway || before === undefined || misses > MOST_MISSES) throw error;
+      if (!isAway || before === undefined || misses > MAX_MISSES) throw error;
     }
     await sleep(LOOK_EVERY_MS, signal);
   }

@@ -87,14 +87,14 @@ const EVENTS: Kind<RunEvent> = {
   none: 'The log has nothing of this run any more.',
 };
 
-const MOST_CHARS = 80;
+const MAX_CHARS = 80;
 /** Fields that every chunk has. */
 const BASE = new Set(['type', 'agentId', 'agentType', 'timestamp', 'step', 'streamId']);
 
 function toContent(message: RunEvent['message']): string {
   const own = Object.entries(message).filter(([name]) => !BASE.has(name));
   const text = JSON.stringify(Object.fromEntries(own));
-  return text.length > MOST_CHARS ? `${text.slice(0, MOST_CHARS)}…` : text;
+  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS)}…` : text;
 }
 
 /** `run`: the runs of agents. */
@@ -185,7 +185,7 @@ function readEvents(api: ApiClient, runId: string): AsyncGenerator<RunEvent, voi
 }
 
 /** A longer timer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function addWatchCommand(noun: ApiCommand): void {
   const { cli } = noun;
@@ -201,9 +201,7 @@ function addWatchCommand(noun: ApiCommand): void {
     .act(async ({ options, api, output }: Work<{ timeout?: number }>, runId: string) => {
       const { timeout } = options;
       const signal =
-        timeout === undefined
-          ? undefined
-          : AbortSignal.timeout(Math.min(timeout, LONGEST_TIMER_MS));
+        timeout === undefined ? undefined : AbortSignal.timeout(Math.min(timeout, MAX_TIMER_MS));
       try {
         for await (const run of watchStates(api, runId, signal)) {
           const exitCode = restOf(run.status);

@@ -36,7 +36,7 @@ import { hashOf } from './conversation.js';
 import { SHOULD_RETRY, toCompletionProblem, toRunProblem } from './problem.js';
 
 /** A non-streamed reply that breaks off is read again from its beginning, at most this many times. */
-const MOST_TRIES = 10;
+const MAX_TRIES = 10;
 const TRY_AGAIN_MS = 200;
 
 type CompletionCallOf = Pick<
@@ -162,7 +162,7 @@ async function readWhole(
     } catch (error) {
       if (!(error instanceof StreamBrokenError)) throw error;
       if (error.cause !== undefined) throw error.cause as Error;
-      if (tries === MOST_TRIES) throw error;
+      if (tries === MAX_TRIES) throw error;
       await delay(TRY_AGAIN_MS);
       // Deciding again is idempotent: the same messages and answers get the same turn.
       reply = await decide(deps, asked);

@@ -126,7 +126,9 @@ class TextParts {
         return this.#speak(this.#writeInput(chunk));
       case 'tool_start':
         if (chunk.byProvider === true) this.#ofProvider.add(chunk.toolCallId);
-        return this.#speak(this.#announce({ ...chunk, input: chunk.arguments }, toTold(chunk)));
+        return this.#speak(
+          this.#announce({ ...chunk, input: chunk.arguments }, toProviderFields(chunk)),
+        );
       case 'tool_input_error': {
         const { toolCallId, toolName, partialInput: input, error } = chunk;
         const call = { toolCallId, toolName, input };
@@ -137,7 +139,7 @@ class TextParts {
       }
       case 'tool_approval_request': {
         const { approvalId, isAutomatic } = chunk;
-        const announced = this.#announce(chunk, toTold(chunk));
+        const announced = this.#announce(chunk, toProviderFields(chunk));
         const toolCall = this.#toCall(chunk);
         const asked = { approvalId, ...(isAutomatic === true && { isAutomatic }), toolCall };
         return this.#speak([...announced, { type: 'tool-approval-request', ...asked } as Part]);
@@ -275,7 +277,11 @@ class TextParts {
   }
 }
 
-function toTold({ providerMetadata }: { providerMetadata?: ShownMetadata | undefined }): object {
+function toProviderFields({
+  providerMetadata,
+}: {
+  providerMetadata?: ShownMetadata | undefined;
+}): object {
   return providerMetadata === undefined ? {} : { providerMetadata };
 }
 

@@ -30,9 +30,9 @@ const MANY = { urgent: 100, routine: 100 };
 async function take(
   due: Due,
   id: string,
-  most: { urgent: number; routine: number } = MANY,
+  max: { urgent: number; routine: number } = MANY,
 ): Promise<DueSession[]> {
-  return due.take(dueShardOf(id), most, 60_000);
+  return due.take(dueShardOf(id), max, 60_000);
 }
 
 const idsOf = (taken: readonly DueSession[]): string[] => taken.map(({ sessionId }) => sessionId);

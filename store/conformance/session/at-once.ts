@@ -129,7 +129,7 @@ export function atOnceCases({ describe, it }: Suite): void {
 
     for (const [name, replace] of REPLACED) {
       it(`a run that was replaced can write nothing more: ${name}`, async ({ session }) => {
-        const { runId, writer } = await session.speaking();
+        const { runId, writer } = await session.claimed();
         await session.say(writer, 1, 'a');
         await session.stop();
         await session.end(runId, 'interrupted');
@@ -140,7 +140,7 @@ export function atOnceCases({ describe, it }: Suite): void {
 
     it('a run of an erased session cannot write into the next one of that id', async (setup) => {
       const { store, session } = setup;
-      const { runId, writer } = await session.speaking();
+      const { runId, writer } = await session.claimed();
       await session.say(writer, 1, 'old');
       await store.sessions.erase(session.id);
       includes(await session.newRun('u1'), { turn: 1, startSequence: 0 });

@@ -49,7 +49,7 @@ export function keptPageCases({ describe, it }: Suite): void {
   describe('kept pages', () => {
     it('have the words of their entries, and lie one behind the other', async (setup) => {
       const { session, streamManager } = setup;
-      const { writer } = await session.speaking();
+      const { writer } = await session.claimed();
       await speak(streamManager, writer);
       const pages = await pagesUntil(setup, 2);
       let last = 0;
@@ -67,7 +67,7 @@ export function keptPageCases({ describe, it }: Suite): void {
 
     it('are gone once their attempt is withdrawn, and the next attempt has its own', async (setup) => {
       const { session, streamManager } = setup;
-      const { runId, writer } = await session.speaking();
+      const { runId, writer } = await session.claimed();
       await speak(streamManager, writer);
       await pagesUntil(setup, 2);
       const next = session.writer(runId, 1, 2);
@@ -80,7 +80,7 @@ export function keptPageCases({ describe, it }: Suite): void {
 
     it('are gone when the step is committed, and when the run ends', async (setup) => {
       const { session, streamManager } = setup;
-      const { runId, writer } = await session.speaking();
+      const { runId, writer } = await session.claimed();
       await speak(streamManager, writer);
       await pagesUntil(setup, 2);
       await session.commit(writer, { calls: [], final: undefined });

@@ -60,7 +60,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
 
     it('everything that a lost attempt wrote is withdrawn, and nothing else', async (setup) => {
       const { streamManager, session } = setup;
-      const { runId, writer } = await session.speaking();
+      const { runId, writer } = await session.claimed();
       const beside = await streamManager.createWriter(session.id, session.id, AGENT);
       const words = Array.from({ length: ENTRIES / 2 }, () => textChunk('gone'));
       await streamManager.append(writer, 1, words);
@@ -74,7 +74,7 @@ export function largeSessionCases({ describe, it }: Suite): void {
 
     it('an attempt that goes on writing is withdrawn as well', async (setup) => {
       const { streamManager, session } = setup;
-      const { runId, writer } = await session.speaking();
+      const { runId, writer } = await session.claimed();
       const words = Array.from({ length: 50 }, () => textChunk('gone'));
       let batch = 0;
       const append = async (): Promise<string> => {

@@ -317,7 +317,7 @@ function streamInfoCases({ describe, it }: Suite): void {
     it("a session's chunks are returned from a step of its newest turn", async (setup) => {
       const { streamManager, session } = setup;
       for (const turn of ['old', 'new']) {
-        const { writer } = await session.speaking();
+        const { writer } = await session.claimed();
         await session.say(writer, 1, turn);
         await session.commit(writer);
       }

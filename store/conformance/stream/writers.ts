@@ -139,7 +139,7 @@ function appendCases({ describe, it }: Suite): void {
   describe('append', () => {
     it('many concurrent copies of a batch, and later ones, are stored once and get one reply', async (setup) => {
       const { session, another } = setup;
-      const { writer } = await session.speaking();
+      const { writer } = await session.claimed();
       const other = (await another()).streamManager;
       const chunk = [textChunk('once')];
       const replies = await Promise.all(
@@ -156,7 +156,7 @@ function appendCases({ describe, it }: Suite): void {
 
     it('even a repeated batch is superseded once the run was ended elsewhere', async (setup) => {
       const { session } = setup;
-      const { runId, writer } = await session.speaking();
+      const { runId, writer } = await session.claimed();
       await session.say(writer, 1, 'x');
       await session.end(runId, 'interrupted');
       // The claim was deleted with the run, so the store can only refuse.
@@ -247,7 +247,7 @@ function appendsAtOnceCases({ describe, it }: Suite): void {
 
 async function open(stores: Case): Promise<Opened> {
   const session = drive(stores);
-  const { writer } = await session.speaking();
+  const { writer } = await session.claimed();
   return { session, writer };
 }
 
@@ -364,7 +364,7 @@ function deltaCases({ describe, it }: Suite): void {
 
   describe('deltas of a lost attempt', () => {
     it('are withdrawn, and charged by their bytes', async ({ store, session, streamManager }) => {
-      const { runId, writer: lost } = await session.speaking();
+      const { runId, writer: lost } = await session.claimed();
       const base = { agentId: session.id, agentType: AGENT, step: 1, timestamp: 1 };
       await streamManager.append(lost, 1, [
         { type: 'thinking', ...base, content: 'äöü', isComplete: false },

@@ -10,13 +10,13 @@ import { createReadRange } from './pages.js';
 
 /** A page ends at each multiple of this sequence that a writer reaches. */
 export const PAGE_END = 500;
-/** A page has at least LEAST entries, of which at most one in GAIN remains after deltas are joined. */
-const LEAST = 250;
+/** A page has at least MIN_ENTRIES entries, of which at most one in GAIN remains after deltas are joined. */
+const MIN_ENTRIES = 250;
 const GAIN = 10;
 /** Longer pages are not kept, characters of JSON. */
-const LONGEST = 256 * 1024;
+const MAX_CHARS = 256 * 1024;
 /** Maximum number of pages per read, since they are parsed at once and kept until a slow viewer has them. */
-const MOST = 8;
+const MAX_PAGES = 8;
 
 /**
  * Keeps pages of the running step in replay form, so viewers who join later need not read each delta: a turn of 10,000
@@ -38,8 +38,8 @@ export function createKeptPages({
       const [from = 0, to = 0] = [own[0]?.sequence, own.at(-1)?.sequence];
       const joined = mergeDeltas(own);
       const entries = JSON.stringify(joined);
-      if (own.length < LEAST || joined.length * GAIN > own.length) return undefined;
-      if (entries.length > LONGEST) return undefined;
+      if (own.length < MIN_ENTRIES || joined.length * GAIN > own.length) return undefined;
+      if (entries.length > MAX_CHARS) return undefined;
       const page = { writer: { runId, name, token }, from, to, entries };
       return change(sessionId, keepPage, page);
     },
@@ -47,7 +47,7 @@ export function createKeptPages({
     read: async (streamId: string, fromSequence: number): Promise<KeptPage[]> => {
       const { joined, stream } = keys.session(rootOf(streamId));
       const after = `(${String(fromSequence)}-0`;
-      const stored = await redis.xrange(joined, after, '+', 'COUNT', MOST);
+      const stored = await redis.xrange(joined, after, '+', 'COUNT', MAX_PAGES);
       const pages = inOrder(stored.map(parsePage), fromSequence);
       if (pages.length === 0) return [];
       const ends = pages.flatMap(({ from, to }) => [`${String(from)}-0`, `${String(to)}-0`]);

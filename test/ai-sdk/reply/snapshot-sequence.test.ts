@@ -39,8 +39,8 @@ async function writeTurn(
     const writer = session.writer(runId, step, 1);
     await session.claim(writer);
     await store.staging.promoteSettled(session.id);
-    const speaker = { agentId: session.id, agentType: 'tester', timestamp: 1, step };
-    await streamManager.append(writer, 1, [{ type: 'step_start', ...speaker }]);
+    const author = { agentId: session.id, agentType: 'tester', timestamp: 1, step };
+    await streamManager.append(writer, 1, [{ type: 'step_start', ...author }]);
     for (let word = 1; word <= WORDS; word += 1) {
       onWord();
       await session.say(writer, word + 1, toWord(step, word));
@@ -56,7 +56,7 @@ async function writeTurn(
       await session.start(runId, step, toolCallId);
       const changes = [{ op: 'add' as const, path: '/steps/-', value: step }];
       const by = session.callWriter(runId, step, toolCallId, 1);
-      await streamManager.append(by, 1, [{ type: 'state_patch', patches: changes, ...speaker }]);
+      await streamManager.append(by, 1, [{ type: 'state_patch', patches: changes, ...author }]);
       await nextTurn();
       await store.calls.settle({
         source: 'tool',
@@ -65,7 +65,7 @@ async function writeTurn(
         row: { role: 'tool', toolCallId, toolName: 'server-tool', output: 'ok' },
         changes,
         chunks: [
-          { type: 'tool_end', toolCallId, toolName: 'server-tool', result: 'ok', ...speaker },
+          { type: 'tool_end', toolCallId, toolName: 'server-tool', result: 'ok', ...author },
         ],
         now: Date.now(),
       });

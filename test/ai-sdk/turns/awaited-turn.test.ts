@@ -7,7 +7,7 @@ import { drive, newSessionId } from '../../support/session-driver.js';
 async function openWaiting() {
   const stores = createMemoryStores();
   const session = drive(stores, newSessionId());
-  const { writer } = await session.speaking();
+  const { writer } = await session.claimed();
   await session.say(writer, 1, 'earlier');
   const queued = await session.enqueue('u2');
   const after = queued.kind === 'queued' ? queued.sequence : 0;

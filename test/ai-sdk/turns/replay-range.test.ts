@@ -20,15 +20,15 @@ function says(entries: LogEntry[]): string {
 /** A store of these entries that notes how many reads it has, and how many at once. */
 function createReader(entries: LogEntry[]): {
   read: (sessionId: string, from: number, limit: number) => Promise<LogEntry[]>;
-  counts: { reads: number; most: number };
+  counts: { reads: number; max: number };
 } {
-  const counts = { reads: 0, most: 0 };
+  const counts = { reads: 0, max: 0 };
   let open = 0;
   return {
     counts,
     read: async (_sessionId, from, limit) => {
       counts.reads += 1;
-      counts.most = Math.max(counts.most, ++open);
+      counts.max = Math.max(counts.max, ++open);
       await new Promise((resolve) => setImmediate(resolve));
       open -= 1;
       return entries.filter(({ sequence }) => sequence > from).slice(0, limit);
@@ -80,7 +80,7 @@ describe('replayRange', () => {
           const inside = entries.filter(({ sequence }) => sequence > from && sequence <= upTo);
           expect(says(replayed)).toBe(says(inside));
           expect(replayed.at(-1)?.sequence).toBe(inside.at(-1)?.sequence);
-          expect(reader.counts.most).toBeLessThanOrEqual(2);
+          expect(reader.counts.max).toBeLessThanOrEqual(2);
         },
       ),
     );

@@ -11,8 +11,8 @@ async function originOf(chunk: object, lost: number): Promise<TurnOrigin> {
   const { runId } = await session.newRun({ state: {} });
   const writer = session.writer(runId, 1, 1);
   await session.claim(writer);
-  const speaker = { agentId: session.id, agentType: 'tester', timestamp: 1, step: 1 };
-  const first = { ...chunk, ...speaker } as StreamMessage;
+  const author = { agentId: session.id, agentType: 'tester', timestamp: 1, step: 1 };
+  const first = { ...chunk, ...author } as StreamMessage;
   await stores.streamManager.append(writer, 1, [first]);
   await session.commit(writer, { calls: [] });
   const view = await session.view();
@@ -37,7 +37,7 @@ it('a replay begins in the transcript if the beginning of the log is gone', asyn
 it('events of unfinished calls are beyond the transcript, and of finished ones not', async () => {
   const stores = createMemoryStores();
   const session = drive(stores);
-  await session.commit((await session.speaking()).writer);
+  await session.commit((await session.claimed()).writer);
   const { runId, messageId, startSequence } = await session.newRun();
   const writer = session.writer(runId, 1, 1);
   await session.claim(writer);
@@ -45,10 +45,10 @@ it('events of unfinished calls are beyond the transcript, and of finished ones n
   const calls = [newCall('c1', 'server'), newCall('c2', 'server')];
   await session.commit(writer, { calls, row: { ...assistantRow(writer, calls), messageId } });
   const progress = { type: 'custom', eventName: 'progress', data: 1 };
-  const speaker = { agentId: session.id, agentType: 'tester', timestamp: 1, step: 1 };
+  const author = { agentId: session.id, agentType: 'tester', timestamp: 1, step: 1 };
   for (const id of ['c1', 'c2']) {
     await session.start(runId, 1, id);
-    const event = { ...progress, ...speaker } as StreamMessage;
+    const event = { ...progress, ...author } as StreamMessage;
     await stores.streamManager.append(session.callWriter(runId, 1, id, 1), 1, [event], 0);
   }
   await session.finishCall(runId, 1, 'c2', 'ok');

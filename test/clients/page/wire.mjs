@@ -2,7 +2,7 @@
 /* global Headers, ReadableStream, Response, TextDecoder, TextEncoder */
 
 // A page that reaches this limit is looping; no scenario needs as many.
-const MOST_REQUESTS = 12;
+const MAX_REQUESTS = 12;
 const EVENT_END = '\n\n';
 
 /** Creates the cookies that all tabs of a browser share. */
@@ -89,7 +89,7 @@ export function createWire({ jar, onChange }) {
       if (typeof body === 'string') entry.body = JSON.parse(body);
       requests.push(entry);
       onChange();
-      if (requests.length > MOST_REQUESTS) {
+      if (requests.length > MAX_REQUESTS) {
         entry.end = 'refused';
         throw new Error('this page asks without end');
       }

@@ -45,14 +45,14 @@ describe('messages of a completion', () => {
   });
 
   it('of a long history the newest characters are quoted', () => {
-    const most = LIMITS.userMessageBytes / 8;
-    const long = `start${'x'.repeat(most)}end`;
+    const max = LIMITS.userMessageBytes / 8;
+    const long = `start${'x'.repeat(max)}end`;
     expect(quoteOf(user('older'), user(long))).toContain('xend');
     expect(quoteOf(user('older'), user(long))).not.toMatch(/start|older/);
-    const split = quoteOf(user('older'), user('y'.repeat(most - 2)));
+    const split = quoteOf(user('older'), user('y'.repeat(max - 2)));
     expect(split).toContain('"er"');
     // The cut does not halve a surrogate pair.
-    const pairs = quoteOf(user('\u{1f600}'), user('y'.repeat(most - 1)));
+    const pairs = quoteOf(user('\u{1f600}'), user('y'.repeat(max - 1)));
     expect(pairs.isWellFormed()).toBe(true);
   });
 });

@@ -143,13 +143,13 @@ describe('a conversation whose provider has refused a prompt', () => {
 });
 
 describe('a prompt that is too long', () => {
-  const MOST = 40_000;
+  const MAX = 40_000;
   const limited = (script: Script) =>
     modelOf((n, options) => {
       const { length } = JSON.stringify(options.prompt);
-      return length > MOST
+      return length > MAX
         ? Promise.reject(
-            refused(`prompt is too long: ${String(length)} tokens > ${String(MOST)} maximum`),
+            refused(`prompt is too long: ${String(length)} tokens > ${String(MAX)} maximum`),
           )
         : script(n, options);
     });

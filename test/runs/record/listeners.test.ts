@@ -192,7 +192,7 @@ it.each<Told>([
     'a commit of calls',
     COMMITTED,
     async ({ session }) => {
-      const { writer } = await session.speaking();
+      const { writer } = await session.claimed();
       return () => session.commit(writer, { calls: [newCall('s', 'server')] });
     },
   ],
@@ -200,7 +200,7 @@ it.each<Told>([
     'a commit that pauses',
     ['charge_changed', ...COMMITTED, 'work_over'],
     async ({ session }) => {
-      const { writer } = await session.speaking();
+      const { writer } = await session.claimed();
       return () => session.commit(writer, { calls: [newCall('a', 'approval')] });
     },
   ],
@@ -218,7 +218,7 @@ it.each<Told>([
     'a commit that ends the run',
     [...ENDED, 'part_left', ...COMMITTED, 'work_over'],
     async ({ session }) => {
-      const { writer } = await session.speaking();
+      const { writer } = await session.claimed();
       return () => session.commit(writer);
     },
   ],
@@ -226,7 +226,7 @@ it.each<Told>([
     'a commit again',
     ['work_over', 'charge_changed'],
     async ({ session }) => {
-      const { writer } = await session.speaking();
+      const { writer } = await session.claimed();
       await session.commit(writer);
       return () => session.commit(writer);
     },
@@ -261,7 +261,7 @@ it.each<Told>([
     'a claim of a step that a later attempt owns',
     ['attempt_ended'],
     async ({ session }) => {
-      const { runId } = await session.speaking();
+      const { runId } = await session.claimed();
       await session.claim(session.writer(runId, 1, 3));
       return () => session.claim(session.writer(runId, 1, 2));
     },
@@ -287,7 +287,7 @@ describe('what changes report', () => {
 
   it('a commit that ends its run counts once, with the code of its failure', async () => {
     const { session, events } = setUp();
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     const error = { code: 'provider_error', message: 'It failed.', retryable: true };
     const final = { status: 'failed', error } as const;
     const outcome = { kind: 'ended', step: 1, ...final } as const;
@@ -433,7 +433,7 @@ describe('what changes report', () => {
 
   it('an attempt that a newer one replaced is fenced, and did not commit', async () => {
     const { session, events } = setUp();
-    const { runId, writer: old } = await session.speaking();
+    const { runId, writer: old } = await session.claimed();
     await session.claim(session.writer(runId, 1, 2));
     await session.commit(old);
     expect(of(events, 'attempt_ended')).toEqual([{ kind: 'attempt_ended', outcome: 'fenced' }]);

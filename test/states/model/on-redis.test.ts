@@ -42,13 +42,13 @@ const PLACES = [
   'runs',
   'children',
 ] as const satisfies Place[];
-const MOST = 1_000_000;
+const MAX = 1_000_000;
 const READS: readonly Read[] = [
   ...['', SUB].flatMap((part): Read[] => [
     ...PLACES.map((place) => ['fields', place, part] as const),
-    ['rows', part, 0, MOST],
+    ['rows', part, 0, MAX],
   ]),
-  ['entries', 0, MOST, MOST],
+  ['entries', 0, MAX, MAX],
 ];
 const NAMES = [
   ...['', SUB].flatMap((part) => [...PLACES, 'rows'].map((name) => `${part}:${name}`)),

@@ -12,7 +12,7 @@ export interface Path {
   data: Data;
 }
 
-const MOST_ACTIONS = 60;
+const MAX_ACTIONS = 60;
 
 /** Returns a random path through the model, which depends only on the seed. */
 export function randomPath(seed: number): Path {
@@ -20,7 +20,7 @@ export function randomPath(seed: number): Path {
   const left = { messages: 3, stops: 1, faults: 3, leases: 1, jumps: 1 };
   let env: Environment = { clock: 0, left, workflows: [], actors: [], marks: [] };
   const path: Path = { trace: [], requests: [], data: NOTHING };
-  for (let n = 0; n < MOST_ACTIONS; n += 1) {
+  for (let n = 0; n < MAX_ACTIONS; n += 1) {
     const facts = factsOf(path.data);
     const action = choose(actionsOf(env, facts), random);
     if (action === undefined) break;

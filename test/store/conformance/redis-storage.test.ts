@@ -12,7 +12,7 @@ afterAll(async () => {
 
 /** Writes a whole turn with this number of words. */
 async function speakTurn(session: SessionDriver, words: number, name: string): Promise<void> {
-  const { writer } = await session.speaking();
+  const { writer } = await session.claimed();
   for (let n = 1; n <= words; n += 1) await session.say(writer, n, name);
   await session.commit(writer);
 }
@@ -56,7 +56,7 @@ describe('the log in Redis', () => {
   it('the log publishes everything that a change wrote at once, with the sequence before it', async () => {
     const stores = await openTestStores();
     const session = drive(stores);
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.say(writer, 1, 'a');
     const listener = stores.redis.duplicate();
     const published: string[] = [];

@@ -19,11 +19,11 @@ async function openBoth() {
   const far = await openStores(`redis://127.0.0.1:${String(wire.port)}`);
   const near = await openStores(sharedRedisUrl());
   // The client sends unknown scripts twice, so the server learns them first.
-  const speaker = await openSpeaker(near);
-  await speaker.say('known');
-  await speaker.session.stop();
+  const author = await openSpeaker(near);
+  await author.say('known');
+  await author.session.stop();
   const session = drive(near);
-  const { runId, writer } = await session.speaking();
+  const { runId, writer } = await session.claimed();
   return { session, remote: drive(far, session.id), runId, writer };
 }
 

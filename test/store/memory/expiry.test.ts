@@ -165,7 +165,7 @@ describe('expiry in memory', () => {
 
   it('what is spent counts for its day and its month', async () => {
     const { session, store, pass } = storesWithClock();
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     const usage = { inputTokens: 1, outputTokens: 1, costMicroUsd: 7 };
     await session.commit(writer, { usage });
     await store.owners.fold(session.id);
@@ -268,15 +268,15 @@ describe('expiry in memory', () => {
     await store.sessions.noteSnapshot(session.id, 1, true);
     await store.due.note(session.id, 500);
     const shard = dueShardOf(session.id);
-    const most = { urgent: 5, routine: 5 };
+    const max = { urgent: 5, routine: 5 };
     expect(await store.due.lease(shard, 'one', 500)).toBe(true);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'not_due' });
-    expect(await store.due.take(shard, most, 1_000)).toEqual([]);
+    expect(await store.due.take(shard, max, 1_000)).toEqual([]);
     expect(await store.due.lease(shard, 'two', 500)).toBe(false);
 
     pass(501);
     expect(await session.expire(runId, 'c')).toMatchObject({ kind: 'stored' });
-    expect(await store.due.take(shard, most, 1_000)).toMatchObject([{ sessionId: session.id }]);
+    expect(await store.due.take(shard, max, 1_000)).toMatchObject([{ sessionId: session.id }]);
     expect(await store.due.lease(shard, 'two', 500)).toBe(true);
     expect(await store.sessions.read(session.id)).toMatchObject({ activeSnapshotTurn: 1 });
 

@@ -7,7 +7,7 @@ describe('followers in memory', () => {
   it('followers get the entries of one change as one array, even beyond a page', async () => {
     const { streamManager, store } = createMemoryStores();
     const session = drive({ store, streamManager });
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     const live = streamManager.follow(session.id, 0, new AbortController().signal);
     const pages = live[Symbol.asyncIterator]();
     await session.say(writer, 1, 'x');
@@ -23,7 +23,7 @@ describe('followers in memory', () => {
   it('see the end of a session that is erased, then that it is gone', async () => {
     const stores = createMemoryStores();
     const session = drive(stores);
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.say(writer, 1, 'x');
     const pages = stores.streamManager
       .follow(session.id, 0, new AbortController().signal)

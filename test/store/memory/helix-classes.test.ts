@@ -20,7 +20,7 @@ describe('the classes', () => {
       store,
       streamManager: new InMemoryStreamManager({ stateStore: store }),
     });
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     expect(await session.say(writer, 1, 'x')).toMatchObject({ kind: 'appended' });
     expect(store).toBeInstanceOf(InMemoryStateStore);
   });
@@ -40,7 +40,7 @@ describe('the classes', () => {
     joinParts(stateStore, streamManager);
     joinParts(stateStore, streamManager);
     const session = drive({ store: stateStore, streamManager });
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     expect(await session.say(writer, 1, 'x')).toMatchObject({ kind: 'appended' });
     // A stream manager belongs to one store.
     expect(() => {

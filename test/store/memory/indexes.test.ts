@@ -239,7 +239,7 @@ describe('the figures of owners', () => {
   it('a conversation has changed when its log has, and when staged changes take effect', async () => {
     const { session, store, pass } = open();
     const changed = async () => (await session.record())?.updatedAt;
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     const begun = (await changed()) ?? 0;
     // The session has begun by the clock of this process.
     pass(begun);
@@ -254,7 +254,7 @@ describe('the figures of owners', () => {
 
   it('what a forgotten person has used passes like all sums, and names nobody', async () => {
     const { call, session, store } = open();
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.commit(writer, { usage: { inputTokens: 1, outputTokens: 1, costMicroUsd: 7 } });
     await store.owners.fold(session.id);
     await store.usage.forget(ANN);

@@ -72,7 +72,7 @@ describe('on a cluster of three nodes', () => {
     const api = await openStores(url, 'api');
     const session = drive(worker, sessionOn(node));
     const follower = startFollower(api.streamManager, session.id, 0);
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     await session.say(writer, 1, 'hello');
     await session.commit(writer, { calls: [newCall('a', 'approval')] });
     expect(await session.decide(runId, 'a', true)).toMatchObject({ kind: 'stored' });

@@ -1,4 +1,4 @@
-import { saysNotNow, toContractError } from '../../../store/redis/errors.js';
+import { isTemporary, toContractError } from '../../../store/redis/errors.js';
 
 const NOT_NOW = [
   'LOADING',
@@ -27,7 +27,7 @@ it.each([
   ]) {
     const said = new Error(`${place}${word} said Redis`);
     const error = Object.assign(said, { name: 'ReplyError' });
-    expect(saysNotNow(error)).toBe(mayRepeat);
+    expect(isTemporary(error)).toBe(mayRepeat);
     expect(toContractError(error)).toMatchObject(expected);
   }
 });

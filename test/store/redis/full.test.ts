@@ -34,8 +34,8 @@ const full = {
 async function openSessions() {
   const worker = await openStores(server.url, 'worker');
   const api = await openStores(server.url, 'api');
-  const speaker = await openSpeaker(worker);
-  await speaker.say('hello');
+  const author = await openSpeaker(worker);
+  await author.say('hello');
   const [waiting, working, ended] = [drive(api), drive(api), drive(api)];
   const waits = await waiting.newRun();
   await waiting.ask(waits.runId, 1, [newCall('a', 'approval'), newCall('b', 'client')]);
@@ -44,21 +44,21 @@ async function openSessions() {
   await working.start(works.runId, 1, 't', 1);
   await ended.end((await ended.newRun()).runId, 'completed');
   for (const { id } of [waiting, working]) await api.store.due.note(id, 60_000);
-  return { worker, api, speaker, waiting, waits, working, works, ended };
+  return { worker, api, speaker: author, waiting, waits, working, works, ended };
 }
 
 describe('a Redis that is full', () => {
   it.each(['has the scripts', 'has lost the scripts'])(
     'a full Redis and %s accepts nothing new, but answers, ends, stops and erasures',
     async (state) => {
-      const { api, speaker, waiting, waits, working, works, ended } = await openSessions();
+      const { api, speaker: author, waiting, waits, working, works, ended } = await openSessions();
       if (state === 'has lost the scripts') await redis.script('FLUSH');
       await fill();
       await expect(drive(api).newRun()).rejects.toMatchObject(full);
       await expect(waiting.enqueue('next')).rejects.toMatchObject(full);
-      const text = drive(api, speaker.session.id);
-      await expect(text.say(speaker.writer, 2, 'more')).rejects.toMatchObject(full);
-      await expect(text.commit(speaker.writer)).rejects.toMatchObject(full);
+      const text = drive(api, author.session.id);
+      await expect(text.say(author.writer, 2, 'more')).rejects.toMatchObject(full);
+      await expect(text.commit(author.writer)).rejects.toMatchObject(full);
 
       for (const known of [waiting, working]) await api.store.due.note(known.id, 0);
       await expect(api.store.due.note(newSessionId(), 0)).rejects.toMatchObject(full);
@@ -74,10 +74,10 @@ describe('a Redis that is full', () => {
         kind: 'stored',
       });
       expect(
-        await api.store.steps.discard({ writer: speaker.writer, failure: 1, reason: 'x', now: 1 }),
+        await api.store.steps.discard({ writer: author.writer, failure: 1, reason: 'x', now: 1 }),
       ).toMatchObject({ kind: 'discarded' });
       expect(await working.stop()).toMatchObject({ kind: 'ended' });
-      expect(await text.end(speaker.runId, 'failed')).toMatchObject({ kind: 'ended' });
+      expect(await text.end(author.runId, 'failed')).toMatchObject({ kind: 'ended' });
       expect(await api.store.requests.claim('key', 'digest', 1_000)).toEqual({ kind: 'new' });
       expect(await createIdleRuns(api).deleteSession(ended.id)).toMatchObject({ sessions: 1 });
       expect(await api.store.sessions.read(ended.id)).toBeUndefined();
@@ -94,15 +94,15 @@ describe('a Redis that is full', () => {
   });
 
   it('workers wait until Redis has room, and write each word once', async () => {
-    const { speaker, worker } = await openSessions();
+    const { speaker: author, worker } = await openSessions();
     await fill();
-    const written = speaker.say(' more');
+    const written = author.say(' more');
     const begun = drive(worker, newSessionId()).newRun();
     await expect(Promise.race([written, begun, refusedWrites(3)])).resolves.toBe('refused');
     await free();
     await written;
     expect((await begun).runId).toContain(':1-');
-    expect(textIn(await speaker.session.log())).toBe('hello more');
+    expect(textIn(await author.session.log())).toBe('hello more');
   });
 });
 

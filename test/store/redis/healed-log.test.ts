@@ -50,7 +50,7 @@ const SCENES: Scene[] = [
     name: 'claim, over a lost attempt',
     kind: 'claimed',
     arrange: async (session) => {
-      const { runId } = await session.speaking();
+      const { runId } = await session.claimed();
       await session.say(session.writer(runId, 1, 1), 1, 'lost');
       return () => session.claim(session.writer(runId, 1, 2));
     },
@@ -145,7 +145,7 @@ describe('a log with entries above its sequence', () => {
 
   it('a repeated batch gets its first reply', async () => {
     const session = drive(stores);
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await leaveEntries(session.id, 2);
     const first = await session.say(writer, 1, 'once');
     expect(first).toMatchObject({ kind: 'appended', sequence: 3 });

@@ -25,10 +25,10 @@ function words({ session }: Speaker, length: number, text = 'word '): StreamChun
 
 /** Opens a step with 500 entries and the page that holds them. */
 async function openWithPage(): Promise<Speaker> {
-  const speaker = await openSpeaker(stores);
-  await stores.streamManager.append(speaker.writer, 1, words(speaker, 500));
-  await eventually('a page is kept', async () => (await kept(speaker)).length === 1);
-  return speaker;
+  const author = await openSpeaker(stores);
+  await stores.streamManager.append(author.writer, 1, words(author, 500));
+  await eventually('a page is kept', async () => (await kept(author)).length === 1);
+  return author;
 }
 
 async function kept({ session }: Speaker): Promise<KeptPage[]> {
@@ -40,33 +40,33 @@ describe('a kept page', () => {
     ['first', '1-0'],
     ['last', '500-0'],
   ])('is not taken once its %s entry was withdrawn', async (_, id) => {
-    const speaker = await openWithPage();
-    await redis.xdel(keys.session(speaker.session.id).stream, id);
-    expect(await kept(speaker)).toEqual([]);
+    const author = await openWithPage();
+    await redis.xdel(keys.session(author.session.id).stream, id);
+    expect(await kept(author)).toEqual([]);
   });
 
   it('that cannot be read, or begins before the end of another, is passed over', async () => {
-    const speaker = await openWithPage();
-    const { joined } = keys.session(speaker.session.id);
+    const author = await openWithPage();
+    const { joined } = keys.session(author.session.id);
     await redis.xadd(joined, '501-0', 'from', '501', 'entries', '[[');
     await redis.xadd(joined, '502-0', 'from', '500', 'entries', '[]');
-    await redis.xadd(keys.session(speaker.session.id).stream, '502-0', 'w', 'x');
-    expect(await kept(speaker)).toHaveLength(1);
+    await redis.xadd(keys.session(author.session.id).stream, '502-0', 'w', 'x');
+    expect(await kept(author)).toHaveLength(1);
   });
 
   it('is none where joining saves too little, or the words are too long', async () => {
-    const speaker = await openSpeaker(stores);
+    const author = await openSpeaker(stores);
     const { streamManager } = stores;
-    const word = textChunk('word ', 1, speaker.session.id);
+    const word = textChunk('word ', 1, author.session.id);
     const { delta: _, ...base } = word;
     const note: StreamChunk = { ...base, type: 'custom', eventName: 'n', data: 1 };
     const mixed = Array.from({ length: 500 }, (_, n) => (n % 5 === 0 ? note : word));
     const append = (batch: number, chunks: StreamChunk[]) =>
-      streamManager.append(speaker.writer, batch, chunks);
+      streamManager.append(author.writer, batch, chunks);
     await append(1, mixed);
-    await append(2, words(speaker, 500, 'x'.repeat(600)));
-    await append(3, words(speaker, 500));
-    await eventually('the last page is kept', async () => (await kept(speaker)).length > 0);
-    expect(await kept(speaker)).toMatchObject([{ from: 1_001, to: 1_500 }]);
+    await append(2, words(author, 500, 'x'.repeat(600)));
+    await append(3, words(author, 500));
+    await eventually('the last page is kept', async () => (await kept(author)).length > 0);
+    expect(await kept(author)).toMatchObject([{ from: 1_001, to: 1_500 }]);
   });
 });

@@ -24,7 +24,7 @@ async function lose(key: string): Promise<void> {
 
 describe('a conversation that has lost one of its keys', () => {
   it.each(['rows', 'writers'])('no model answers without %s: the run is lost', async (key) => {
-    const { runId } = await session.speaking();
+    const { runId } = await session.claimed();
     await lose(key);
     expect(await session.claim(session.writer(runId, 1, 2))).toEqual({ kind: 'rewound' });
     expect(await session.end(runId, 'failed')).toMatchObject({ kind: 'ended' });
@@ -34,13 +34,13 @@ describe('a conversation that has lost one of its keys', () => {
   });
 
   it('a reply is not stored without the messages before it', async () => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await lose('rows');
     expect(await session.commit(writer)).toEqual({ kind: 'rewound' });
   });
 
   it('who follows a conversation whose record is lost is told so', async () => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.say(writer, 1, 'first');
     await lose('root');
     const { ended } = startFollower(stores.streamManager, session.id, 1);
@@ -48,7 +48,7 @@ describe('a conversation that has lost one of its keys', () => {
   });
 
   it('nothing is written behind a part of a reply that is gone', async () => {
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     await session.say(writer, 1, 'first');
     await lose('stream');
     expect(await session.say(writer, 2, 'second')).toEqual({ kind: 'rewound' });

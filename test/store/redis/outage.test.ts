@@ -37,7 +37,7 @@ describe('a Redis that restarts', () => {
   it('a restart of Redis leaves followers without gap or duplicate, and a waiting run unchanged', async () => {
     const [worker, api] = [await open('wait'), await open('refuse')];
     const session = drive(worker);
-    const { runId, writer } = await session.speaking();
+    const { runId, writer } = await session.claimed();
     const follower = startFollower(api.streamManager, session.id, 0);
     await session.say(writer, 1, 'before ');
     await until('it is live', () => follower.entries.length === 1);
@@ -87,7 +87,7 @@ describe('a Redis that restarts', () => {
   it('a write that was in flight when Redis restarts is repeated and stored once', async () => {
     const worker = await open('wait');
     const session = drive(worker);
-    const { writer } = await session.speaking();
+    const { writer } = await session.claimed();
     const writes = Array.from({ length: 50 }, (_, n) =>
       session.say(writer, n + 1, `${String(n)} `),
     );

@@ -54,21 +54,21 @@ const REWOUND = { name: 'HelixError', code: 'rewound' };
 /** Opens a session with ten entries in the copy and ten later ones; a follower has all of them. */
 async function openAhead() {
   const [worker, api] = [await openStores(server.url), await openStores(server.url, 'api')];
-  const speaker = await openSpeaker(worker);
+  const author = await openSpeaker(worker);
   const quiet = await openSpeaker(worker);
-  await speaker.say(...words(10));
+  await author.say(...words(10));
   await quiet.say(...words(10));
   const copy = copyData(server);
-  await speaker.say(...words(10, 10));
-  const ahead = startFollower(api.streamManager, speaker.session.id, 0);
+  await author.say(...words(10, 10));
+  const ahead = startFollower(api.streamManager, author.session.id, 0);
   const level = startFollower(api.streamManager, quiet.session.id, 0);
   await until('both have all', () => ahead.entries.length === 20 && level.entries.length === 10);
-  return { worker, api, speaker, quiet, copy, ahead, level };
+  return { worker, api, speaker: author, quiet, copy, ahead, level };
 }
 
 describe('readers of a Redis that came back older', () => {
   it('readers ahead of an older Redis are cut, and others continue', async () => {
-    const { api, speaker, quiet, copy, ahead, level } = await openAhead();
+    const { api, speaker: author, quiet, copy, ahead, level } = await openAhead();
     await copy.restore();
     await expect(ahead.ended).rejects.toMatchObject(REWOUND);
     await quiet.say('more');
@@ -76,17 +76,17 @@ describe('readers of a Redis that came back older', () => {
     await level.stop();
     expect(textIn(level.entries)).toBe(`${words(10).join('')}more`);
     // A reader that returns with its old position is cut too.
-    const again = startFollower(api.streamManager, speaker.session.id, 20);
+    const again = startFollower(api.streamManager, author.session.id, 20);
     await expect(again.ended).rejects.toMatchObject(REWOUND);
   });
 
   it('readers are cut if another run has overwritten their entries before they read', async () => {
-    const { speaker, copy, ahead, level } = await openAhead();
+    const { speaker: author, copy, ahead, level } = await openAhead();
     await copy.restore(async (url) => {
       const stores = await openStores(url);
-      const session = drive(stores, speaker.session.id);
+      const session = drive(stores, author.session.id);
       for (let batch = 11; batch <= 30; batch += 1) {
-        await session.say(speaker.writer, batch, 'other ');
+        await session.say(author.writer, batch, 'other ');
       }
       await stores.close();
     });
@@ -96,12 +96,12 @@ describe('readers of a Redis that came back older', () => {
   });
 
   it('readers are cut if the log continues behind a gap that held their last entry', async () => {
-    const { speaker, copy, ahead, level } = await openAhead();
+    const { speaker: author, copy, ahead, level } = await openAhead();
     await copy.restore(async (url) => {
       const stores = await openStores(url);
       const redis = new Redis(url);
-      await redis.hset(`hx:{${speaker.session.id}}:root`, 'seq', 100);
-      await drive(stores, speaker.session.id).say(speaker.writer, 11, 'behind');
+      await redis.hset(`hx:{${author.session.id}}:root`, 'seq', 100);
+      await drive(stores, author.session.id).say(author.writer, 11, 'behind');
       redis.disconnect();
       await stores.close();
     });
@@ -131,15 +131,15 @@ describe('readers of a Redis that is as it was', () => {
 
 describe('a writer that knows more than a Redis that came back older', () => {
   it('a writer ahead of an older Redis is refused, and nothing is written over the gap', async () => {
-    const { speaker, copy, worker, ahead, level } = await openAhead();
+    const { speaker: author, copy, worker, ahead, level } = await openAhead();
     await copy.restore();
-    const before = await speaker.session.log();
+    const before = await author.session.log();
     // The batch number would fit, but the writer knows of twenty entries.
-    expect(await speaker.session.say(speaker.writer, 11, 'x', 20)).toEqual({ kind: 'rewound' });
+    expect(await author.session.say(author.writer, 11, 'x', 20)).toEqual({ kind: 'rewound' });
     // This writer does not send its known sequence, but ten of its batches are gone.
-    expect(await speaker.session.say(speaker.writer, 21, 'x')).toEqual({ kind: 'rewound' });
-    expect(await speaker.session.log()).toEqual(before);
-    expect(await worker.streamManager.inspect(speaker.session.id)).toMatchObject({ sequence: 10 });
+    expect(await author.session.say(author.writer, 21, 'x')).toEqual({ kind: 'rewound' });
+    expect(await author.session.log()).toEqual(before);
+    expect(await worker.streamManager.inspect(author.session.id)).toMatchObject({ sequence: 10 });
     await ahead.ended.catch(() => undefined);
     await level.stop();
   });

@@ -98,7 +98,7 @@ describe('a user of Redis', () => {
 
   it('a user that lost a right starts nothing else, not even what needs other rights only', async () => {
     const { session, user } = await openAs();
-    const { runId } = await session.speaking();
+    const { runId } = await session.claimed();
     await user.change('-hset');
     await expect(session.end(runId, 'completed')).rejects.toThrow('HSET');
     // The end of this run needs no XDEL.

@@ -109,7 +109,7 @@ export function UsageView({ place }: { place: Place }): ReactElement {
 }
 
 /** The chart shows at most this many groups; the table has all of them. */
-const MOST = 40;
+const MAX = 40;
 
 interface TableProps {
   rows: readonly UsageRow[];
@@ -119,13 +119,13 @@ interface TableProps {
 /** Horizontal bars with labelled values, readable without judging length or colour. */
 function UsageChart({ rows, by, measure }: TableProps & { measure: Measure }): ReactElement {
   const { label: name, of, format } = MEASURES[measure];
-  const shown = rows.slice(0, MOST);
+  const shown = rows.slice(0, MAX);
   const most = Math.max(...shown.map(of), 0);
   return (
     <figure className="chart" data-testid="chart">
       <figcaption>
         {name} by {GROUPS[by].toLowerCase()}
-        {rows.length > MOST && `, the first ${String(MOST)} of ${String(rows.length)}`}
+        {rows.length > MAX && `, the first ${String(MAX)} of ${String(rows.length)}`}
       </figcaption>
       <ul>
         {shown.map((row) => (

@@ -54,7 +54,7 @@ export function fits({ kind, ...shape }: Shape, value: unknown): boolean {
     case 'group':
       return isObject(value);
     case 'list':
-      return Array.isArray(value) && value.length <= MOST_ITEMS;
+      return Array.isArray(value) && value.length <= MAX_ITEMS;
     case 'choice':
       return 'options' in shape && shape.options.some((option) => option.value === value);
     case 'switch':
@@ -69,7 +69,7 @@ export function fits({ kind, ...shape }: Shape, value: unknown): boolean {
 }
 
 /** A list with more items is not shown as controls. */
-export const MOST_ITEMS = 50;
+export const MAX_ITEMS = 50;
 
 /** Returns true if the shape's controls show the whole value. */
 export function isWhole(shape: Shape, value: unknown): boolean {

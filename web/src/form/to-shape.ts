@@ -5,7 +5,7 @@ import {
   hasHiddenCharacters,
   hasLineBreak,
   isWhole,
-  MOST_ITEMS,
+  MAX_ITEMS,
   type GroupField,
   type OneLine,
   type Shape,
@@ -16,9 +16,9 @@ import {
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A third party may write the schema, so limits keep it from hanging the page. */
-const MOST_DEPTH = 6;
-const MOST_FIELDS = 60;
-const MOST_SHAPES = 300;
+const MAX_DEPTH = 6;
+const MAX_FIELDS = 60;
+const MAX_SHAPES = 300;
 /** Characters that a one-line control shows on the narrowest phone, a few groups deep. */
 const LINE_CHARS = 18;
 
@@ -27,7 +27,7 @@ const LINE_CHARS = 18;
  * that people see everything that they approve. Pure.
  */
 export function toShape(schema: unknown, value: unknown): Shape {
-  const place = { root: schema, depth: 0, left: { shapes: MOST_SHAPES } };
+  const place = { root: schema, depth: 0, left: { shapes: MAX_SHAPES } };
   return shapeOf(isObject(schema) ? schema : {}, value, place);
 }
 
@@ -40,7 +40,7 @@ interface Place {
 
 function shapeOf(source: Schema, value: unknown, place: Place): Shape {
   place.left.shapes -= 1;
-  if (place.depth > MOST_DEPTH || place.left.shapes < 0) return { kind: 'json' };
+  if (place.depth > MAX_DEPTH || place.left.shapes < 0) return { kind: 'json' };
   const schema = resolve(source, place.root);
   const { description, default: start } = schema;
   const known = bySchema(schema, value, place);
@@ -55,7 +55,7 @@ function shapeOf(source: Schema, value: unknown, place: Place): Shape {
 }
 
 function bySchema(schema: Schema, value: unknown, place: Place): Shape | undefined {
-  if (place.depth > MOST_DEPTH) return undefined;
+  if (place.depth > MAX_DEPTH) return undefined;
   const options = toOptions(schema);
   if (options !== undefined) return { kind: 'choice', options };
   const inner = onlyAlternative(schema);
@@ -87,7 +87,7 @@ function byValue(value: unknown, known: Shape | undefined, place: Place): Shape 
     const input = isLong(value) ? 'long' : 'text';
     return { ...limits, kind: 'text', input, oneLine: toOneLine(input, value) };
   }
-  if (Array.isArray(value) && value.length > 0 && value.length <= MOST_ITEMS) {
+  if (Array.isArray(value) && value.length > 0 && value.length <= MAX_ITEMS) {
     const items = value.map((each: unknown) => shapeOf({}, each, deeper(place)));
     const item = items[Math.max(0, value.indexOf(widestText(value)))];
     const isPlain = item?.kind === 'text' || item?.kind === 'number';
@@ -98,14 +98,14 @@ function byValue(value: unknown, known: Shape | undefined, place: Place): Shape 
   return { kind: 'json' };
 }
 
-const ANY = { min: 0, max: MOST_ITEMS };
+const ANY = { min: 0, max: MAX_ITEMS };
 
 function toGroup(schema: Schema, value: unknown, place: Place): Shape {
   const { properties } = schema;
   const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const parts = [properties, value].filter(isObject);
   const names = [...new Set(parts.flatMap(Object.keys))];
-  if (names.length > MOST_FIELDS) return { kind: 'json' };
+  if (names.length > MAX_FIELDS) return { kind: 'json' };
   return {
     kind: 'group',
     fields: names.map((name): GroupField => {
@@ -131,12 +131,12 @@ function toList(schema: Schema, items: Schema, value: unknown, place: Place): Sh
   if (item.kind === 'json' || !given.every((each) => isWhole(item, each))) return { kind: 'json' };
   const { minItems, maxItems } = schema;
   const min = typeof minItems === 'number' ? minItems : 0;
-  if (min > MOST_ITEMS) return { kind: 'json' };
+  if (min > MAX_ITEMS) return { kind: 'json' };
   return {
     kind: 'list',
     item,
     min,
-    max: typeof maxItems === 'number' ? Math.min(maxItems, MOST_ITEMS) : MOST_ITEMS,
+    max: typeof maxItems === 'number' ? Math.min(maxItems, MAX_ITEMS) : MAX_ITEMS,
   };
 }
 
@@ -268,7 +268,7 @@ function isLong(value: unknown): boolean {
 /** Browsers check patterns only up to this length; the server checks longer texts. */
 const LONG_CHARS = 100;
 
-const MOST_ALTERNATIVES = 5;
+const MAX_ALTERNATIVES = 5;
 
 /**
  * Returns the pattern if a browser can match it quickly on each keystroke; a third party's pattern could take
@@ -283,7 +283,7 @@ function toQuickPattern(pattern: unknown, value: unknown): string | undefined {
   const isSlow =
     /\\|\)[*+?{]/.test(plain) ||
     repeats > (plain.startsWith('^') ? 3 : 1) ||
-    plain.split('|').length > MOST_ALTERNATIVES + 1;
+    plain.split('|').length > MAX_ALTERNATIVES + 1;
   return isSlow ? undefined : pattern;
 }
 

@@ -39,8 +39,9 @@ export const STATUS = [
   invariant('P3', 'what can continue without people is busy', (after) =>
     first(liveAgents(after), ({ record, busy, calls }) => {
       const { claimed, committed, busyCalls } = record.run;
-      const isSpeaking = claimed > committed;
-      if (busy.includes('model') !== isSpeaking) return `the model is${isSpeaking ? ' not' : ''}`;
+      const isStepRunning = claimed > committed;
+      if (busy.includes('model') !== isStepRunning)
+        return `the model is${isStepRunning ? ' not' : ''}`;
       for (const id of busy) {
         const call = calls.find((each) => each.id === id);
         if (id !== 'model' && !MAY_BE_BUSY.has(call?.state ?? '')) return id;

@@ -8,7 +8,7 @@ export interface Numbered {
 }
 
 /** Limit on distinct parts, since each is encoded as one character. */
-const MOST_PARTS = 1 << 16;
+const MAX_PARTS = 1 << 16;
 
 export function createEnvironments(): (env: Environment) => Numbered {
   const parts = createTexts();
@@ -18,7 +18,7 @@ export function createEnvironments(): (env: Environment) => Numbered {
 
   function codeOf(text: string): number {
     const code = parts.number(text);
-    if (code >= MOST_PARTS) throw new Error('environments have too many different parts');
+    if (code >= MAX_PARTS) throw new Error('environments have too many different parts');
     return code;
   }
 

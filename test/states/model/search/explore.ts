@@ -26,7 +26,7 @@ export interface Violation {
 }
 
 /** Limit on environments, beyond which their numbers would collide. */
-const MOST = 2 ** 26;
+const MAX = 2 ** 26;
 
 /** Explores every order of actions within the budget, breadth first. */
 export function explore(records: Records, budget: Budget): Exploration {
@@ -38,7 +38,7 @@ export function explore(records: Records, budget: Budget): Exploration {
 
   function add(record: number, env: Environment, action: string, parent?: State): number {
     const environment = numbered(env);
-    const key = record * MOST + environment.number;
+    const key = record * MAX + environment.number;
     let number = numbers.get(key);
     if (number === undefined) {
       number = states.push({ record, env: environment.env, action, parent }) - 1;

@@ -13,7 +13,7 @@ const NOTICED_MS = 2_000;
 const WRONG_MS = 10_000;
 
 /** Compares the clocks of this machine, Redis and Temporal, and names the odd one out. */
-export function judgeClocks({ redis, temporal }: Clocks): Verdict[] {
+export function checkClocks({ redis, temporal }: Clocks): Verdict[] {
   const clocks = verdictsOn('clocks');
   const offsets = [
     ...(redis === undefined ? [] : [{ name: 'Redis', ...offsetOf(redis) }]),

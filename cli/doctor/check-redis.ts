@@ -11,7 +11,7 @@ export type RedisLook = { address: string } & ({ facts: RedisFacts } | { reason:
 
 const FULL = 0.9;
 
-export function judgeRedis(look: RedisLook): Verdict[] {
+export function checkRedis(look: RedisLook): Verdict[] {
   const redis = verdictsOn('redis');
   if ('reason' in look) {
     const { finding, fix } = toRedisFault(look.address, look.reason);
@@ -20,14 +20,14 @@ export function judgeRedis(look: RedisLook): Verdict[] {
   const { servers, refusal } = look.facts;
   const of = (judge: (server: ServerInfo) => Verdict): Verdict => worst(servers.map(judge));
   return [
-    of((server) => judgeVersion(server, look.address)),
-    of(judgePersistence),
-    of(judgeMemory),
-    judgeRights(refusal),
+    of((server) => checkVersion(server, look.address)),
+    of(checkPersistence),
+    of(checkMemory),
+    checkRights(refusal),
   ];
 }
 
-function judgeVersion({ version, isReplica }: ServerInfo, address: string): Verdict {
+function checkVersion({ version, isReplica }: ServerInfo, address: string): Verdict {
   const redis = verdictsOn('redis');
   if (isReplica) {
     return redis.fail(
@@ -42,7 +42,7 @@ function judgeVersion({ version, isReplica }: ServerInfo, address: string): Verd
   );
 }
 
-function judgePersistence({ hasAppendOnlyFile, isFileWritten }: ServerInfo): Verdict {
+function checkPersistence({ hasAppendOnlyFile, isFileWritten }: ServerInfo): Verdict {
   const persistence = verdictsOn('redis persistence');
   if (!hasAppendOnlyFile) {
     return persistence.fail(
@@ -57,7 +57,7 @@ function judgePersistence({ hasAppendOnlyFile, isFileWritten }: ServerInfo): Ver
   );
 }
 
-function judgeMemory(server: ServerInfo): Verdict {
+function checkMemory(server: ServerInfo): Verdict {
   const memory = verdictsOn('redis memory');
   const { maxmemoryPolicy, maxmemory, usedMemory, evictedKeys } = server;
   if (maxmemoryPolicy !== 'noeviction') {
@@ -79,7 +79,7 @@ function judgeMemory(server: ServerInfo): Verdict {
   return memory.warn(used, 'Raise maxmemory, or keep conversations for less time (SESSION_TTL).');
 }
 
-function judgeRights(refusal: string | undefined): Verdict {
+function checkRights(refusal: string | undefined): Verdict {
   const rights = verdictsOn('redis rights');
   if (refusal === undefined) return rights.ok('The user of REDIS_URL may use every command.');
   return rights.fail(refusal, RIGHTS_FIX);

@@ -1,4 +1,4 @@
-import { judgeTemporal, type TemporalLook } from '../../../cli/doctor/judge-temporal.js';
+import { checkTemporal, type TemporalLook } from '../../../cli/doctor/check-temporal.js';
 import type { TemporalFacts } from '../../../extensions/doctor/index.js';
 
 const NOW = 1_000_000_000;
@@ -22,7 +22,7 @@ const LOOK: Omit<TemporalLook, 'facts'> = {
 };
 
 const judge = (facts: Partial<TemporalFacts>, look: Partial<TemporalLook> = {}) =>
-  judgeTemporal({ ...LOOK, facts: { value: { ...WELL, ...facts } }, ...look });
+  checkTemporal({ ...LOOK, facts: { value: { ...WELL, ...facts } }, ...look });
 
 describe('what doctor says of Temporal', () => {
   it('a server with everything is well', () =>
@@ -98,7 +98,7 @@ describe('what doctor says of Temporal', () => {
     [14, 'sslv3 alert certificate expired', 'TEMPORAL_TLS_CLIENT_CERT_PATH'],
     [16, 'Request unauthorized', 'TEMPORAL_API_KEY'],
   ])('a server that refuses with %d "%s" is one finding', (status, message, fix) => {
-    const verdicts = judgeTemporal({ ...LOOK, facts: refused(status, message) });
+    const verdicts = checkTemporal({ ...LOOK, facts: refused(status, message) });
     expect(verdicts).toMatchObject([{ level: 'fail', fix: expect.stringContaining(fix) }]);
   });
 });

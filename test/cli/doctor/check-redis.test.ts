@@ -1,4 +1,4 @@
-import { judgeRedis } from '../../../cli/doctor/judge-redis.js';
+import { checkRedis } from '../../../cli/doctor/check-redis.js';
 import type { ServerInfo } from '../../../store/redis/inspect-redis.js';
 
 const WELL: ServerInfo = {
@@ -15,7 +15,7 @@ const clock = { at: 0, askedAt: 0, repliedAt: 0 };
 const address = 'redis://host:6379';
 
 const judge = (servers: ServerInfo[], refusal?: string) =>
-  judgeRedis({ address, facts: { servers, clock, refusal } });
+  checkRedis({ address, facts: { servers, clock, refusal } });
 
 describe('what doctor says of Redis', () => {
   it.each(['6.2.0', '10.0.1'])('a server %s that keeps everything is well', (version) => {
@@ -50,7 +50,7 @@ describe('what doctor says of Redis', () => {
     ['self-signed certificate', 'NODE_EXTRA_CA_CERTS'],
     ['certificate has expired', 'Renew it on that server'],
   ])('a server that cannot be used because of "%s" is one finding', (reason, fix) => {
-    const [only, ...others] = judgeRedis({ address, reason });
+    const [only, ...others] = checkRedis({ address, reason });
     expect(only).toMatchObject({ level: 'fail', fix: expect.stringContaining(fix) });
     expect(others).toEqual([]);
   });

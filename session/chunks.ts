@@ -1,34 +1,34 @@
 import type { Session } from './tree.js';
 
 /** Base fields of a chunk that the store itself writes. */
-export interface Speaker {
+export interface ChunkAuthor {
   agentId: string;
   agentType: string;
   step: number;
   timestamp: number;
 }
 
-export function speakerOf(
+export function authorOf(
   session: Session,
   now: number,
   step = session.existing.run.committed,
-): Speaker {
+): ChunkAuthor {
   return { agentId: session.id, agentType: session.existing.agent ?? '', step, timestamp: now };
 }
 
 /** Adds a chunk of the store itself to the log. @param raw texts of JSON that are never decoded */
-export function say(
+export function writeChunk(
   session: Session,
-  speaker: Speaker,
+  author: ChunkAuthor,
   type: string,
   fields: Record<string, unknown>,
   raw: Record<string, string | undefined> = {},
 ): void {
-  session.tree.log.add(withRaw(JSON.stringify({ type, ...fields, ...speaker }), raw));
+  session.tree.log.add(withRaw(JSON.stringify({ type, ...fields, ...author }), raw));
 }
 
 /** Adds a control message; these are counted separately from chunks. */
-export function control(session: Session, message: string): void {
+export function writeControl(session: Session, message: string): void {
   const { conversation } = session.tree;
   conversation.existing.sizes.controls += 1;
   session.tree.log.add(message);

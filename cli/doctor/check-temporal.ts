@@ -24,7 +24,7 @@ export interface TemporalLook {
 
 const INDEXED = { KEYWORD: 'Keyword', INT: 'Int' } as const;
 
-export function judgeTemporal(look: TemporalLook): Verdict[] {
+export function checkTemporal(look: TemporalLook): Verdict[] {
   const { address, facts } = look;
   const temporal = verdictsOn('temporal');
   if ('refusal' in facts) {
@@ -32,20 +32,20 @@ export function judgeTemporal(look: TemporalLook): Verdict[] {
     return [temporal.fail(finding, fix)];
   }
   const found = facts.value;
-  const namespace = judgeNamespace(look, found);
+  const namespace = checkNamespace(look, found);
   const server = temporal.ok(`${found.serverVersion || 'Version unknown'} at ${address}.`);
   // Everything below needs the namespace.
   if (namespace.level === 'fail') return [server, namespace];
   return [
     server,
     namespace,
-    judgeAttributes(look, found),
-    ...(look.expectsWorker ? [judgeWorkers(look, found)] : []),
-    judgeKeys(look, found),
+    checkAttributes(look, found),
+    ...(look.expectsWorker ? [checkWorkers(look, found)] : []),
+    checkKeys(look, found),
   ];
 }
 
-function judgeNamespace({ namespace }: TemporalLook, facts: TemporalFacts): Verdict {
+function checkNamespace({ namespace }: TemporalLook, facts: TemporalFacts): Verdict {
   const verdict = verdictsOn('temporal namespace');
   const described = facts.namespace;
   if ('value' in described) return verdict.ok(`"${namespace}".`);
@@ -58,7 +58,7 @@ function judgeNamespace({ namespace }: TemporalLook, facts: TemporalFacts): Verd
   );
 }
 
-function judgeAttributes({ namespace }: TemporalLook, facts: TemporalFacts): Verdict {
+function checkAttributes({ namespace }: TemporalLook, facts: TemporalFacts): Verdict {
   const verdict = verdictsOn('search attributes');
   const listed = facts.searchAttributes;
   if ('refusal' in listed) {
@@ -84,7 +84,7 @@ function judgeAttributes({ namespace }: TemporalLook, facts: TemporalFacts): Ver
   );
 }
 
-function judgeWorkers(look: TemporalLook, facts: TemporalFacts): Verdict {
+function checkWorkers(look: TemporalLook, facts: TemporalFacts): Verdict {
   const verdict = verdictsOn('workers');
   const { taskQueue } = look;
   const { pollers, clock } = facts;
@@ -107,7 +107,7 @@ function judgeWorkers(look: TemporalLook, facts: TemporalFacts): Verdict {
   );
 }
 
-function judgeKeys({ keyIds }: TemporalLook, { payloadKeys }: TemporalFacts): Verdict {
+function checkKeys({ keyIds }: TemporalLook, { payloadKeys }: TemporalFacts): Verdict {
   const verdict = verdictsOn('codec keys');
   const own =
     keyIds.length === 0
