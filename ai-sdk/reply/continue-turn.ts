@@ -243,8 +243,8 @@ const REASONS: Record<
 
 /**
  * Returns the sequence after which a page that answered continues: the newest pause, unless
- * sleeping tools ended since. A page whose copy shows their calls open has seen nothing after the
- * pause that asked.
+ * sleeping tools ended since or others were asked about. A page whose copy shows their calls open,
+ * or lacks them, has seen nothing after the pause that asked.
  */
 async function findTailStart(
   log: Pick<StreamManager, 'read'>,
@@ -258,13 +258,16 @@ async function findTailStart(
   );
   const first = Math.min(newest, ...asked);
   if (first === newest) return newest;
-  const open = new Set<unknown>();
+  const states = new Map<unknown, unknown>();
   for (const { state, toolCallId } of (copy?.parts ?? []) as Record<string, unknown>[]) {
-    if (state === 'input-available') open.add(toolCallId);
+    states.set(toolCallId, state);
   }
   for await (const entries of replayRange(log, record.sessionId, first, newest)) {
     for (const { message } of entries) {
-      if (message.type === 'tool_end' && open.has(message.toolCallId)) return first;
+      const isEnd = message.type === 'tool_end';
+      if (isEnd && states.get(message.toolCallId) === 'input-available') return first;
+      const isAsked = isAsking(message) && message.agentId === record.sessionId;
+      if (isAsked && !states.has(message.toolCallId)) return first;
     }
   }
   return newest;

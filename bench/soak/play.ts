@@ -102,14 +102,14 @@ export async function play(stage: Stage): Promise<boolean> {
  */
 async function playFaults(
   faults: Faults,
-  { min: least, max: most }: Stage['faultPauses'],
+  { min, max }: Stage['faultPauses'],
   end: AbortSignal,
   say: Say,
 ): Promise<Map<string, number>> {
   const played = new Map<string, number>();
   while (Object.keys(faults).length > 0) {
     for (const [name, playOnce] of shuffled(Object.entries(faults))) {
-      await sleep(least + randomInt(most - least));
+      await sleep(min + randomInt(max - min));
       if (end.aborted) return played;
       played.set(name, (played.get(name) ?? 0) + 1);
       say(name);

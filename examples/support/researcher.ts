@@ -113,7 +113,7 @@ export function toResearchReply({ prompt }: LanguageModelV4CallOptions): Reply {
   const found = findOutcome(since, 'searchProducts', ProductList);
   if (found === undefined) {
     const max = toAmount(userText);
-    return call('', 'searchProducts', { wish: userText, most: max });
+    return call('', 'searchProducts', { wish: userText, max });
   }
   const products = found.ok ? found.value.products : [];
   const reviewed = findResults(since, 'readReviews', ReviewList);

@@ -116,6 +116,24 @@ async function askForPayment(): Promise<{ sessionId: string; hook: string }> {
   return { sessionId, hook: await untilSent(client, url) };
 }
 
+/** Waits for the path of the webhook that a sub-agent's tool waits for. */
+async function untilHooked(sessionId: string): Promise<string> {
+  const [, path = ''] = await until('the address', async () => {
+    const log = await product.stores.streamManager.read(sessionId, 0, 1_000);
+    return /(\/api\/hooks\/[\w-]+)/.exec(JSON.stringify(log)) ?? undefined;
+  });
+  return path;
+}
+
+/** Waits until a paused conversation has this many open questions. */
+function untilAsks(sessionId: string, count: number): Promise<{ messages: UIMessage[] }> {
+  return until(`${String(count)} questions`, async () => {
+    const snapshot = await loadSnapshot(product.url, sessionId);
+    const { pending = [], status } = snapshot;
+    return status === 'paused' && pending.length === count ? snapshot : undefined;
+  });
+}
+
 /** Waits for the tool's result. */
 async function resultOf(sessionId: string): Promise<unknown> {
   const { url } = product;
@@ -213,7 +231,7 @@ describe('a webhook', () => {
   ] as const)(
     'before a sub-agent asks leaves every open question in the last step: %s',
     async (_, order, approved) => {
-      const { url, stores } = product;
+      const { url } = product;
       const locate = { tool: 'locate', id: 'c1', args: {} };
       for (const [, library] of CLIENTS) {
         const sessionId = newSessionId();
@@ -221,15 +239,9 @@ describe('a webhook', () => {
         const child = delegate('d1', { calls: [WAITS] }, { calls: [locate] }, { say: 'ok' });
         await client.chat.sendMessage(toScript({ calls: [charge('r1'), child] }));
         const id = await untilAsked(client, 'r1');
-        const [, path = ''] = await until('the address', async () => {
-          const log = await stores.streamManager.read(sessionId, 0, 1_000);
-          return /(\/api\/hooks\/[\w-]+)/.exec(JSON.stringify(log)) ?? undefined;
-        });
+        const path = await untilHooked(sessionId);
         expect(await callHook(url + path, '{"value":1}')).toEqual([200, 'accepted']);
-        await until('the question', async () => {
-          const { pending, status } = await loadSnapshot(url, sessionId);
-          return status === 'paused' && pending?.length === 2;
-        });
+        await untilAsks(sessionId, 2);
         if (approved) {
           const loaded = await loadChat(library, { url, sessionId });
           await loaded.resumed;
@@ -247,6 +259,33 @@ describe('a webhook', () => {
       }
     },
   );
+
+  it('shows a page the question that another page answered before it knew it', async () => {
+    const { url } = product;
+    const locate = { tool: 'locate', id: 'c1', args: {} };
+    for (const [, library] of CLIENTS) {
+      const sessionId = newSessionId();
+      const client = openChat(library, { url, sessionId });
+      const child = delegate('d1', { calls: [WAITS] }, { calls: [locate] }, { say: 'ok' });
+      await client.chat.sendMessage(toScript({ calls: [charge('r1'), child] }));
+      const id = await untilAsked(client, 'r1');
+      const path = await untilHooked(sessionId);
+      expect(await callHook(url + path, '{"value":1}')).toEqual([200, 'accepted']);
+      const { messages } = await untilAsks(sessionId, 2);
+      const call = callsOf(messages.at(-1)).find(({ toolCallId }) => toolCallId === 'c1');
+      Object.assign(call ?? {}, { state: 'output-available', output: {} });
+      const copy = JSON.stringify({ id: sessionId, agent: 'lab', messages });
+      const headers = { 'content-type': 'application/json' };
+      const reply = await fetch(`${url}/api/chat`, { method: 'POST', headers, body: copy });
+      await reply.text();
+      await untilAsks(sessionId, 1);
+      await client.chat.addToolApprovalResponse({ id, approved: true });
+      await untilRests(client, url);
+      await untilEnded(url, sessionId);
+      expect([client.errors, client.reply()]).toEqual([[], 'done']);
+      await expectStoredAsShown(client, url, sessionId);
+    }
+  });
 
   it('that alone is left after the answers keeps stock chats from posting them again', async () => {
     const { url } = product;

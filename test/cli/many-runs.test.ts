@@ -59,7 +59,7 @@ it('of what a filter finds a few are asked for together, until Ctrl-C; who was f
     Promise.resolve({ runs: RUNS.map((runId) => ({ runId, agent: 'lab', status: 'running' })) });
   const { outcomes, noted, exitCode } = await run([...STOP, '--agent', 'lab', '-y'], post, get);
   expect(outcomes).toHaveLength(asked);
-  expect({ most: max, exitCode }).toEqual({ max: 4, exitCode: EXIT.interrupted });
+  expect({ max, exitCode }).toEqual({ max: 4, exitCode: EXIT.interrupted });
   expect(asked).toBeLessThan(RUNS.length);
   const [done, left] = [asked - 2, RUNS.length - asked].map(String);
   expect(noted).toEqual([`${done ?? ''} done, 1 skipped, 1 refused, ${left ?? ''} left.`]);

@@ -18,8 +18,8 @@ const KNOWN_BY: Record<string, string[]> = {
   codec: ['api/main.ts', 'cli/doctor/examine.ts', 'worker/run-main.ts'],
   doctor: [
     'api/main.ts',
-    'cli/doctor/examine.ts',
     'cli/doctor/check-temporal.ts',
+    'cli/doctor/examine.ts',
     'worker/run-main.ts',
   ],
   jwt: ['api/main.ts'],
