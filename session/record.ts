@@ -65,6 +65,7 @@ export interface SessionRecord {
 /** A user input and everything that answers it. */
 export interface Turn {
   n: number;
+  /** Index of its first row. */
   row: number;
   /** Sequence before its first entry. */
   sequence: number;
@@ -137,6 +138,7 @@ export interface Run {
   deadline?: number;
   /** Time of the retry while it waits for its provider, or its start time. */
   waitsUntil?: number;
+  /** Number of sub-agents that it has started. */
   children: number;
   /** Sequence before the entries of an unfinished step. */
   openSequence?: number;
@@ -148,6 +150,7 @@ export interface InterruptRecord {
   mode: StopMode;
   reason?: string;
   by?: string;
+  /** ms since the epoch. */
   at: number;
   checkpointId: string | null;
 }

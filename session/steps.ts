@@ -225,6 +225,7 @@ function doneOrSuperseded(session: Session): Done {
 
 export interface Commit {
   writer: Writer;
+  /** Highest sequence that the writer has seen. */
   known: number;
   row?: Row;
   calls: NewCall[];

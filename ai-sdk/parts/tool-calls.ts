@@ -36,7 +36,7 @@ type AnnouncedCall = OfProvider & { toolCallId: string; toolName: string; input?
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   readonly #calls = new Map<string, KnownCall>();
-  /** Denied calls beside which a joined call is still open: stock pages do not send the answers of a step with a denied call. */
+  /** Denied calls beside which a joined call is open: a stock page sends no result of a client tool beside a denied call. */
   #denied: string[] = [];
   /** True while the calls that are announced join the questions of an earlier pause. */
   joins = false;

@@ -9,6 +9,7 @@ export interface Erasures {
   pending: (who: SessionOwner) => Promise<string[]>;
   /** Removes the session from lists and figures on which an interrupted erasure left it. */
   clear: (sessionId: string, erasure: Erasure) => Promise<void>;
+  /** Forgets a complete erasure. */
   done: (sessionId: string, erasure: Erasure) => Promise<void>;
 }
 

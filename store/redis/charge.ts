@@ -19,6 +19,7 @@ export interface Figures {
   queued: number;
   /** 1 while its run is active. */
   runs: number;
+  /** ms since the epoch. */
   updated: number;
   /** Usage of all ended runs: six numbers and the number of runs; '' without runs. */
   spent: string;

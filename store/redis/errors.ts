@@ -11,7 +11,8 @@ const NO_COMMAND = /^ERR unknown (?:command|subcommand) ['`]?([^'`, ]*)/i;
 
 /** Before Redis 7, a refusal within a script comes behind its place. */
 const PLACE = /^.*@user_script: ?\d+: -?/;
-function saidIn({ message }: Error): string {
+
+function messageOf({ message }: Error): string {
   return message.replace(PLACE, '');
 }
 
@@ -35,15 +36,16 @@ export function toContractError(error: unknown): Error {
     const cause = error instanceof Error ? new Error(error.message) : error;
     return unavailable('cannot be reached right now', cause);
   }
-  const message = saidIn(error);
+  const message = messageOf(error);
   if (message.startsWith('WRONGTYPE')) return corrupt('type of a key', new Error(message));
   const fault = isTemporary(error) ? 'cannot be reached right now' : faultOfSetUp(message);
   if (fault !== undefined) return unavailable(fault, new Error(message));
   return new Error(`Redis refused a command: ${message}`);
 }
 
+/** Returns true if the same command may be sent again later. */
 export function isTemporary(error: unknown): boolean {
-  return isReplyError(error) && NOT_NOW.test(saidIn(error));
+  return isReplyError(error) && NOT_NOW.test(messageOf(error));
 }
 
 export function isOutOfMemory(error: unknown): boolean {
@@ -88,7 +90,7 @@ function unavailable(what: string, cause?: unknown): HelixError {
 /** Returns the message with which Redis refused a command, even after its translation. */
 function refusalOf(error: unknown): string {
   const said = HelixError.isInstance(error) ? error.cause : isReplyError(error) && error;
-  return said instanceof Error ? saidIn(said) : '';
+  return said instanceof Error ? messageOf(said) : '';
 }
 
 function isReplyError(error: unknown): error is Error {
