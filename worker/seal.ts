@@ -76,7 +76,7 @@ function textOf(error: unknown): { message: string; stack?: string | undefined }
   return { message, stack: stack?.slice(0, MAX_CHARS) };
 }
 
-/** Returns a failure of the error's type; the last one of the texts is what the caller is told. */
+/** Returns a failure of the error's type. Callers read the last of the texts. */
 function seal(error: unknown, texts: readonly object[]): ApplicationFailure {
   const known = error instanceof ApplicationFailure ? error : undefined;
   const sealed = ApplicationFailure.create({

@@ -20,7 +20,7 @@ import { runSubAgent, notifyParent, wakeChildren } from './sub-agent.js';
  * Carries out one run of an agent: model steps and their tool calls, until the run ends. Redis holds
  * the record; a new execution of the same run continues from it.
  *
- * @param extensions work of extensions that goes on during the run
+ * @param extensions each creates the work of one extension during the run
  * @returns how the run ended; a failed run fails the workflow with the run's error code as type
  */
 export async function executeRun(

@@ -74,7 +74,7 @@ export function listenToChanges(store: Store, deps: ListenersDeps): Store {
   };
 }
 
-/** A run at work grows with each step and call; its owner's sums follow within this time. */
+/** Longest time, ms, by which an owner's sums lag behind the size of an active run. */
 const SIZE_MS = 2_000;
 
 function charging(fold: (sessionId: string) => void): Listener {

@@ -11,9 +11,9 @@ const ASKED_MS = 24 * 60 * 60 * 1000;
 export type People = ReturnType<typeof createPeople>;
 
 /**
- * Creates pseudonyms of a tenant's people, each with its own key: a reader of the trail cannot identify people by trying
- * names, and without the key nobody can. The name of a person who acted on other people's data is also sealed, out of
- * reach of any erasure.
+ * Creates pseudonyms of a tenant's people, each with its own key, so that a reader of the trail cannot identify
+ * people by trying names. Nobody can once a key is dropped. The name of a person who acted on other people's data is
+ * also sealed, where no erasure removes it.
  */
 export function createPeople(
   { redis, keys, now }: Pick<RedisContext, 'redis' | 'keys' | 'now'>,

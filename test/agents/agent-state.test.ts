@@ -57,7 +57,7 @@ describe('the state of an agent', () => {
     const state = createAgentState(Notes, {});
     expect(codeOf(() => update(state, (draft) => (draft.count = 4)))).toBe('state_invalid');
     expect(codeOf(() => update(state, async (draft) => (draft.count = 1)))).toBe('state_invalid');
-    // An async function's promise may reject later, where nobody awaits it.
+    // The promise of an async function may reject later, so the update must catch its error.
     const catches = jest.fn();
     const later = Object.assign(Promise.resolve(), { catch: catches });
     expect(codeOf(() => update(state, () => later))).toBe('state_invalid');

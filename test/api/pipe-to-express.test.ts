@@ -63,7 +63,7 @@ describe('pipeToExpress', () => {
     release();
     expect(await response.text()).toBe('data: 1\n\ndata: 2\n\n');
     expect(await settled).toBeUndefined();
-    // Nothing that the frames have begun goes on.
+    // The frames' signal has aborted, so the work behind them ends too.
     expect(following?.aborted).toBe(true);
   });
 

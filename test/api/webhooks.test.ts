@@ -9,6 +9,7 @@ import {
   callsOf,
   CLIENT_7,
   CLIENTS,
+  type ClientLibrary,
   loadChat,
   loadSnapshot,
   openChat,
@@ -116,15 +117,6 @@ async function askForPayment(): Promise<{ sessionId: string; hook: string }> {
   return { sessionId, hook: await untilSent(client, url) };
 }
 
-/** Waits for the path of the webhook that a sub-agent's tool waits for. */
-async function untilHooked(sessionId: string): Promise<string> {
-  const [, path = ''] = await until('the address', async () => {
-    const log = await product.stores.streamManager.read(sessionId, 0, 1_000);
-    return /(\/api\/hooks\/[\w-]+)/.exec(JSON.stringify(log)) ?? undefined;
-  });
-  return path;
-}
-
 /** Waits until a paused conversation has this many open questions. */
 function untilAsks(sessionId: string, count: number): Promise<{ messages: UIMessage[] }> {
   return until(`${String(count)} questions`, async () => {
@@ -132,6 +124,28 @@ function untilAsks(sessionId: string, count: number): Promise<{ messages: UIMess
     const { pending = [], status } = snapshot;
     return status === 'paused' && pending.length === count ? snapshot : undefined;
   });
+}
+
+/**
+ * Opens a page that knows the question `r1`, then lets a sub-agent behind its webhook ask `c1`.
+ *
+ * @returns the page, the approval's id, and the messages with both questions
+ */
+async function askTwice(library: ClientLibrary) {
+  const { url, stores } = product;
+  const sessionId = newSessionId();
+  const page = openChat(library, { url, sessionId });
+  const locate = { tool: 'locate', id: 'c1', args: {} };
+  const child = delegate('d1', { calls: [WAITS] }, { calls: [locate] }, { say: 'ok' });
+  await page.chat.sendMessage(toScript({ calls: [charge('r1'), child] }));
+  const id = await untilAsked(page, 'r1');
+  const [path] = await until('the address', async () => {
+    const log = await stores.streamManager.read(sessionId, 0, 1_000);
+    return /\/api\/hooks\/[\w-]+/.exec(JSON.stringify(log)) ?? undefined;
+  });
+  expect(await callHook(url + path, '{"value":1}')).toEqual([200, 'accepted']);
+  const { messages } = await untilAsks(sessionId, 2);
+  return { sessionId, page, id, messages };
 }
 
 /** Waits for the tool's result. */
@@ -232,16 +246,9 @@ describe('a webhook', () => {
     'before a sub-agent asks leaves every open question in the last step: %s',
     async (_, order, approved) => {
       const { url } = product;
-      const locate = { tool: 'locate', id: 'c1', args: {} };
       for (const [, library] of CLIENTS) {
-        const sessionId = newSessionId();
-        let client = openChat(library, { url, sessionId });
-        const child = delegate('d1', { calls: [WAITS] }, { calls: [locate] }, { say: 'ok' });
-        await client.chat.sendMessage(toScript({ calls: [charge('r1'), child] }));
-        const id = await untilAsked(client, 'r1');
-        const path = await untilHooked(sessionId);
-        expect(await callHook(url + path, '{"value":1}')).toEqual([200, 'accepted']);
-        await untilAsks(sessionId, 2);
+        const { sessionId, page, id } = await askTwice(library);
+        let client = page;
         if (approved) {
           const loaded = await loadChat(library, { url, sessionId });
           await loaded.resumed;
@@ -262,16 +269,8 @@ describe('a webhook', () => {
 
   it('shows a page the question that another page answered before it knew it', async () => {
     const { url } = product;
-    const locate = { tool: 'locate', id: 'c1', args: {} };
     for (const [, library] of CLIENTS) {
-      const sessionId = newSessionId();
-      const client = openChat(library, { url, sessionId });
-      const child = delegate('d1', { calls: [WAITS] }, { calls: [locate] }, { say: 'ok' });
-      await client.chat.sendMessage(toScript({ calls: [charge('r1'), child] }));
-      const id = await untilAsked(client, 'r1');
-      const path = await untilHooked(sessionId);
-      expect(await callHook(url + path, '{"value":1}')).toEqual([200, 'accepted']);
-      const { messages } = await untilAsks(sessionId, 2);
+      const { sessionId, page: client, id, messages } = await askTwice(library);
       const call = callsOf(messages.at(-1)).find(({ toolCallId }) => toolCallId === 'c1');
       Object.assign(call ?? {}, { state: 'output-available', output: {} });
       const copy = JSON.stringify({ id: sessionId, agent: 'lab', messages });

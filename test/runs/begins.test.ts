@@ -12,7 +12,7 @@ import { until } from '../support/until.js';
 
 const agent = defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } });
 
-/** Composes runs over a Temporal that notes what it is told, and a list of due sessions that notes what it gets. */
+/** Composes runs over a fake Temporal and a fake list of due sessions, which record their calls. */
 function compose({
   startsNothing = false,
   refusal,

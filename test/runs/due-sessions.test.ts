@@ -179,7 +179,7 @@ describe('the search for what nobody looks at', () => {
     await find();
     await find();
     await expect(find()).rejects.toThrow('away');
-    // After a failure the search begins anew, a minute after the first page.
+    // After a failure the search starts again at the first page.
     await find();
     expect(read).toEqual([0, 1, 2]);
     expect(woken).toEqual([`${old.runId} true`]);

@@ -211,7 +211,7 @@ it.concurrent(
   },
 );
 
-/** Resets the run to before its sub-agent's start, and waits until it has found it at work. */
+/** Resets the run to before its sub-agent's start, and waits until the run has found that sub-agent active. */
 async function resetAboveChild(run: RunRecord, child: RunRecord): Promise<void> {
   await reset(run, false, (await tasksOf(run))[0]);
   await until('the parent has found it at work', async () => {

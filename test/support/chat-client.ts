@@ -5,7 +5,7 @@ import type { FrontendSnapshot } from '../../protocol/replies.js';
 import { MAJORS, type ChatLibrary } from './stock-chat.js';
 import { until } from './until.js';
 
-type ClientLibrary = ChatLibrary & { Chat: typeof ChatOf7 };
+export type ClientLibrary = ChatLibrary & { Chat: typeof ChatOf7 };
 
 const [[, ai6], [, ai7]] = MAJORS;
 

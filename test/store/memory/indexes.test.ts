@@ -295,7 +295,7 @@ describe('the figures of owners', () => {
     const redis = { hget: away, hgetall: away };
     const usage = createUsage({ redis, keys, now: () => 0 } as unknown as RedisContext);
     await expect(usage.forget(ANN)).rejects.toThrow('away');
-    // A failure that nobody awaits ends the process.
+    // An unhandled rejection would end the process here.
     await new Promise(setImmediate);
   });
 
