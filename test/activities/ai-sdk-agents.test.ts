@@ -3,20 +3,16 @@ import { openai } from '@ai-sdk/openai';
 import { dynamicTool, hasToolCall, isStepCount, stepCountIs, tool, ToolLoopAgent } from 'ai';
 import { ToolLoopAgent as ToolLoopAgentOfSix, stepCountIs as stepCountIsOfSix } from 'ai-v6';
 import { z } from 'zod';
-import { createSubAgentTool, defineAgent, fromAgent, fromAiSdkTool } from '../../agents/index.js';
+import { createSubAgentTool, fromAgent, fromAiSdkTool } from '../../agents/index.js';
 import { fakeTool } from '../support/fake-tool.js';
 import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { plain } from './compare-prompts.js';
 import { REPLIES, serve, SHAPES, tools } from './serve-agent.js';
 import { mcpServers } from '../../extensions/mcp/index.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 const { call, asks } = parts;
-const HELPER = defineAgent({
-  name: 'theirs',
-  description: 'Helps.',
-  systemPrompt: '',
-  llmConfig: { model: 'm' },
-});
+const HELPER = fakeAgent('theirs', 'm', { description: 'Helps.' });
 
 /** What a provider can tell apart. */
 function toAsked({ prompt, tools: given, toolChoice, ...rest }: LanguageModelV4CallOptions) {

@@ -1,10 +1,9 @@
-import { APICallError } from '@ai-sdk/provider';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
 import type { AgentScope, ToolContext } from '../../agents/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import { attemptOf, createHarness, openHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
+import { apiError, fakeModel, parts, sayInTurn, type Script } from '../support/fake-model.js';
 import { fakeTool } from '../support/fake-tool.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
@@ -12,7 +11,7 @@ import { until } from '../support/until.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { userMessage } from '../support/session-driver.js';
 
-const { call, finish, says, asks } = parts;
+const { call, says, asks } = parts;
 
 /** Says something and then nothing more, until it is cut. */
 const endless: Script = async function* () {
@@ -77,11 +76,8 @@ describe('attempts that hand over', () => {
   });
 
   it('attempts that hand over and wait for their provider do not count', async () => {
-    const refused = new APICallError({
+    const refused = apiError(429, {
       message: 'overloaded',
-      url: 'https://model.example',
-      requestBodyValues: {},
-      statusCode: 429,
       responseHeaders: { 'retry-after': '30' },
     });
     const given = await openHarness(() => {
@@ -132,7 +128,7 @@ describe('a call that waits for its place', () => {
     const hold = fakeTool('hold', () => new Promise<void>((resolve) => (release = resolve)));
     const calls = [...call('c1', 'hold', {}), ...call('c2', 'hold', {})];
     const given = createHarness(stores, {
-      model: fakeModel(sayInTurn([...calls, ...finish('tool-calls')])),
+      model: fakeModel(sayInTurn(asks(calls))),
       tools: [hold],
       toolSlots: { total: 1, perUser: 1 },
     });
@@ -227,7 +223,7 @@ it('a worker that shuts down says whether a call that it hands over had begun', 
   });
   const calls = [...parts.call('c1', 'hold', {}), ...parts.call('c2', 'hold', {})];
   const { begin, step, outcome } = createHarness(createMemoryStores() as unknown as TestStores, {
-    model: fakeModel(() => [...calls, ...parts.finish('tool-calls')]),
+    model: fakeModel(() => parts.asks(calls)),
     tools: [hold],
     toolSlots: { total: 1, perUser: 1 },
   });

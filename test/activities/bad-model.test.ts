@@ -6,19 +6,16 @@ import {
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
 import { z } from 'zod';
-import { defineTool } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
 import { parts, sayInTurn, type Script } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 type Part = LanguageModelV4StreamPart;
-const { text, call, finish, says } = parts;
+const { text, call, finish, says, asks } = parts;
 
-const echo = defineTool({
-  name: 'echo',
-  description: 'Says it again.',
+const echo = fakeTool('echo', ({ value }) => value, {
   inputSchema: z.object({ value: z.unknown() }),
-  execute: ({ value }) => value,
 });
 
 function harnessOf(script: Script, stallTimeoutMs = 60_000) {
@@ -78,7 +75,7 @@ describe('a model that calls tools badly', () => {
       'larger than 128 KB',
     ],
   ])('%s gets an error that says so', async (_, calls, message) => {
-    const { begin, play, model } = await harnessOf(sayInTurn([...calls, ...finish('tool-calls')]));
+    const { begin, play, model } = await harnessOf(sayInTurn(asks(calls)));
     expect(await play(await begin())).toMatchObject({ status: 'completed' });
     expect(JSON.stringify(model.doStreamCalls[1]?.prompt.at(-1))).toContain(
       JSON.stringify(message).slice(1, -1),
@@ -86,9 +83,7 @@ describe('a model that calls tools badly', () => {
   });
 
   it('a call whose input is an object in place of a text is carried out', async () => {
-    const { begin, play, rows } = await harnessOf(
-      sayInTurn([...withInput({ value: 1 }), ...finish('tool-calls')]),
-    );
+    const { begin, play, rows } = await harnessOf(sayInTurn(asks(withInput({ value: 1 }))));
     expect(await play(await begin())).toMatchObject({ status: 'completed' });
     expect(await rows(0)).toContainEqual(expect.objectContaining({ toolCallId: 'c', output: 1 }));
   });

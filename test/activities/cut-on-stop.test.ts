@@ -5,10 +5,6 @@ import type { ActivityDeps } from '../../activities/deps.js';
 import { drive } from '../support/session-driver.js';
 import { until } from '../support/until.js';
 
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 it.each([
   ['a stop that comes before the attempt listens to stops cuts it', true],
   ['a stop of the run that replaced its own cuts no attempt that begins to listen', false],

@@ -1,11 +1,11 @@
 import { createGoogle } from '@ai-sdk/google';
 import type { ToolSet } from 'ai';
-import { defineAgent } from '../../agents/index.js';
 import { createHarness } from '../support/activity-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import { speakTwice } from './compare-prompts.js';
 import { expectSameOnPages } from './same-on-pages.js';
 import { SHAPES } from './serve-agent.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 type Piece = Record<string, unknown>;
 
@@ -121,12 +121,7 @@ describe.each(SHAPES)('tools that Google executes%s', (_suffix, shape) => {
       await speakTwice(theirs);
 
       const ours = googleOf(...replies);
-      const { tools } = defineAgent({
-        name: 'searches',
-        systemPrompt: '',
-        llmConfig: { model: ours.model },
-        tools: ours.tools,
-      });
+      const { tools } = fakeAgent('searches', ours.model, { tools: ours.tools });
       const agent = { model: ours.model, tools, more: shape };
       const harness = createHarness(await openTestStores(), agent);
       await harness.play(await harness.begin());

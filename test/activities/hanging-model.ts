@@ -1,15 +1,12 @@
-import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { parts } from '../support/fake-model.js';
+import type { APICallError, LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import { apiError, parts } from '../support/fake-model.js';
 
 const { text } = parts;
 
 /** A refusal that names the time after which the provider is asked again. */
 export function rateLimited(retryAfterMs = 1): APICallError {
-  return new APICallError({
+  return apiError(429, {
     message: 'slow down',
-    url: 'http://model',
-    requestBodyValues: {},
-    statusCode: 429,
     responseHeaders: { 'retry-after-ms': String(retryAfterMs) },
   });
 }

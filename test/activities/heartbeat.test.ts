@@ -10,10 +10,6 @@ beforeEach(() => {
     doNotFake: ['Date', 'hrtime', 'performance', 'setTimeout', 'clearTimeout'],
   });
 });
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 it.each([
   ['each second', [0, 1_000, 5_000], [0, 1, 6], {}],
   ['three times within a long time-out', [29_999, 1, 60_000], [0, 1, 3], { timeoutMs: 90_000 }],

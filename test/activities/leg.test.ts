@@ -15,7 +15,7 @@ function asking(...steps: string[][]): Script {
     const calls = names.flatMap((name, at) =>
       parts.call(`${name}-${String(n + 1)}-${String(at)}`, name, {}),
     );
-    return [...calls, ...parts.finish('tool-calls')];
+    return parts.asks(calls);
   };
 }
 
@@ -75,7 +75,7 @@ describe('a leg', () => {
     const model = fakeModel((n) => {
       if (n === 2 && !isDead) return never;
       const wrong = parts.call(`f${String(n)}`, FINISH_TOOL_NAME, { answer: 'none' });
-      return [...wrong, ...parts.finish('tool-calls')];
+      return parts.asks(wrong);
     });
     const outputSchema = z.object({ answer: z.number() });
     const { begin, leg } = createLegHarness({ model, outputSchema });

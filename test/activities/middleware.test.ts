@@ -11,11 +11,11 @@ import { createStepReply } from '../../activities/model/step-reply.js';
 import { repairCalls } from '../../activities/model/repair-call.js';
 import { stopConditions } from '../../activities/model/stop-conditions.js';
 import { timing } from '../../activities/model/spending.js';
-import { defineAgent } from '../../agents/index.js';
 import type { Row } from '../../protocol/rows.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import type { RunEvent } from '../../protocol/telemetry.js';
 import { fakeModel, parts } from '../support/fake-model.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 const ref = { sessionId: 's1', runId: 's1:1-x', agent: 'tester', step: 1 };
 const model = fakeModel(() => parts.says('Hello.'));
@@ -51,44 +51,36 @@ function requestOf(more: Partial<ModelRequest> = {}): ModelRequest {
 
 it('a model is not silent while its reply waits for what is called with its parts', async () => {
   jest.useFakeTimers();
-  try {
-    let release: () => void = () => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    let asked: Promise<unknown> | undefined;
-    await new Promise<void>((called) => {
-      const onPart = (): Promise<void> => {
-        called();
-        return released;
-      };
-      asked = createCallModel({ store: {} as never })(requestOf({ onPart }));
-    });
-    jest.advanceTimersByTime(5_000);
-    release();
-    expect(await asked).toMatchObject({ request: { times: { finishMs: expect.any(Number) } } });
-  } finally {
-    jest.useRealTimers();
-  }
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let asked: Promise<unknown> | undefined;
+  await new Promise<void>((called) => {
+    const onPart = (): Promise<void> => {
+      called();
+      return released;
+    };
+    asked = createCallModel({ store: {} as never })(requestOf({ onPart }));
+  });
+  jest.advanceTimersByTime(5_000);
+  release();
+  expect(await asked).toMatchObject({ request: { times: { finishMs: expect.any(Number) } } });
 });
 
 it('a model that is silent now and then, but for less than the limit, is waited for', async () => {
   jest.useFakeTimers();
-  try {
-    let spoken = 0;
-    const hesitant = fakeModel(async function* () {
-      for (const part of parts.says('Hm.')) {
-        await new Promise((resolve) => setTimeout(resolve, 900));
-        spoken += 1;
-        yield part;
-      }
-    });
-    const call = { model: hesitant, options: { prompt: [] } } as unknown as ModelCall;
-    const asked = createCallModel({ store: {} as never })(requestOf({ call }));
-    await jest.advanceTimersByTimeAsync(900 * parts.says('Hm.').length);
-    expect(await asked).not.toHaveProperty('failure');
-    expect(spoken).toBe(parts.says('Hm.').length);
-  } finally {
-    jest.useRealTimers();
-  }
+  let spoken = 0;
+  const hesitant = fakeModel(async function* () {
+    for (const part of parts.says('Hm.')) {
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      spoken += 1;
+      yield part;
+    }
+  });
+  const call = { model: hesitant, options: { prompt: [] } } as unknown as ModelCall;
+  const asked = createCallModel({ store: {} as never })(requestOf({ call }));
+  await jest.advanceTimersByTimeAsync(900 * parts.says('Hm.').length);
+  expect(await asked).not.toHaveProperty('failure');
+  expect(spoken).toBe(parts.says('Hm.').length);
 });
 
 it('a model is read no faster than the store takes its reply', async () => {
@@ -107,9 +99,6 @@ it('a model is read no faster than the store takes its reply', async () => {
 describe('code of an agent that hangs', () => {
   beforeEach(() => {
     jest.useFakeTimers();
-  });
-  afterEach(() => {
-    jest.useRealTimers();
   });
   const hang = (): Promise<never> => new Promise(() => undefined);
 
@@ -136,7 +125,7 @@ describe('code of an agent that hangs', () => {
       store: { sessions } as never,
       logger: { warn } as never,
     });
-    const agent = { ...defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model } }) };
+    const agent = { ...fakeAgent('tester', model) };
     const told = callFinishHooks({
       agent: { ...agent, onFinish: hang },
       sessionId,
@@ -223,12 +212,7 @@ it.each([
 ])('if prepareStep chooses a model, try %d asks the %s one', async (index, modelId) => {
   const second = new MockLanguageModelV4({ modelId: 'second' });
   const chosen = new MockLanguageModelV4({ modelId: 'chosen' });
-  const agent = defineAgent({
-    name: 'tester',
-    systemPrompt: '',
-    prepareStep: () => ({ model: chosen }),
-    llmConfig: { model },
-  });
+  const agent = fakeAgent('tester', model, { prepareStep: () => ({ model: chosen }) });
   const attempt = { number: 1, signal: new AbortController().signal };
   const claim = { messageId: 'msg-1', waits: 0 };
   const step = { agent, rows: [message], claim, attempt, progress: { failures: 0 } };

@@ -1,8 +1,7 @@
-import { APICallError } from '@ai-sdk/provider';
 import { echo } from '../../examples/lab/tools.js';
 import { toNewestRun } from '../../runs/record/newest-run.js';
 import { createHarness, openHarness } from '../support/activity-harness.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { apiError, fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -10,12 +9,7 @@ import { hangAfter, open, rateLimited } from './hanging-model.js';
 
 const { text, call, finish, says, asks } = parts;
 
-const refused = new APICallError({
-  message: 'no',
-  url: 'http://model',
-  requestBodyValues: {},
-  statusCode: 401,
-});
+const refused = apiError(401);
 
 describe('model step', () => {
   it('a model step streams and commits a reply, and ends the run', async () => {

@@ -38,13 +38,7 @@ describe('what a model asks for', () => {
 
   it('the calls of a model reach the run by name and kind, and impossible ones are settled', async () => {
     const make = (name: string, extra: object): ReturnType<typeof defineTool> =>
-      defineTool({
-        name,
-        description: name,
-        inputSchema: z.object({ n: z.number().optional() }),
-        execute: () => 1,
-        ...extra,
-      });
+      fakeTool(name, () => 1, { inputSchema: z.object({ n: z.number().optional() }), ...extra });
     const tools = [
       make('server', { timeoutMs: 7 }),
       make('client', { execute: 'client' }),

@@ -10,7 +10,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { HelixError } from '../../protocol/errors.js';
 import { createGateway } from 'ai';
 import { createStepReply } from '../../activities/model/step-reply.js';
-import { parts } from '../support/fake-model.js';
+import { apiError, parts } from '../support/fake-model.js';
 import {
   parseRetryAfter,
   RequestFault,
@@ -29,11 +29,8 @@ function refusal(statusCode?: number, responseHeaders?: Record<string, string>):
 }
 
 const NEVER = { 'x-should-retry': 'false' };
-const quota = new APICallError({
+const quota = apiError(429, {
   message: 'x',
-  url: 'http://model',
-  requestBodyValues: {},
-  statusCode: 429,
   responseBody: '{"error":{"code":"insufficient_quota"}}',
 });
 const other = new TypeValidationError({ value: {}, cause: new Error('x') });

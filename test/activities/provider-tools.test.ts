@@ -84,10 +84,7 @@ const conversations: [string, Part[][]][] = [
   ],
   [
     'a search beside a call of ours',
-    [
-      [...search('ws1'), ...call('c1', 'echo', { value: 'a' }), ...finish('tool-calls')],
-      says('Both.'),
-    ],
+    [asks(search('ws1'), call('c1', 'echo', { value: 'a' })), says('Both.')],
   ],
   [
     'a search that fails, and one whose result is a text',
@@ -103,18 +100,14 @@ const conversations: [string, Part[][]][] = [
   [
     'a result that comes in a later step',
     [
-      [
-        ...search('ce1', { toolName: 'code' }).slice(0, 4),
-        ...call('c1', 'echo', { value: 'a' }),
-        ...finish('tool-calls'),
-      ],
+      asks(search('ce1', { toolName: 'code' }).slice(0, 4), call('c1', 'echo', { value: 'a' })),
       [...search('ce1', { toolName: 'code' }).slice(4), ...text('Ran.'), ...finish()],
     ],
   ],
   [
     'a result that comes in a later step, without a call of ours',
     [
-      [...search('ce1', { toolName: 'code' }).slice(0, 4), ...finish('tool-calls')],
+      asks(search('ce1', { toolName: 'code' }).slice(0, 4)),
       [...search('ce1', { toolName: 'code' }).slice(4), ...text('Ran.'), ...finish()],
     ],
   ],

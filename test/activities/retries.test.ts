@@ -1,4 +1,3 @@
-import { APICallError } from '@ai-sdk/provider';
 import fc from 'fast-check';
 import {
   allFailed,
@@ -12,7 +11,7 @@ import { failures } from '../../activities/model/call-model.js';
 import type { ProviderFailure } from '../../activities/model/provider-failure.js';
 import type { LlmConfig } from '../../agents/llm-settings.js';
 import { attemptOf, createHarness } from '../support/activity-harness.js';
-import { fakeModel, parts } from '../support/fake-model.js';
+import { apiError, fakeModel, parts } from '../support/fake-model.js';
 import { textIn } from '../support/session-driver.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
@@ -149,12 +148,7 @@ describe('the turns of models', () => {
   });
 });
 
-const refusing = () =>
-  fakeModel(() =>
-    Promise.reject(
-      new APICallError({ message: 'no', url: 'http://a', requestBodyValues: {}, statusCode: 401 }),
-    ),
-  );
+const refusing = () => fakeModel(() => Promise.reject(apiError(401)));
 const answer = parts.says('from the second');
 
 it('a call that a stop cut is no failure of its provider, and is not repeated', async () => {

@@ -9,7 +9,7 @@ import { Output } from 'ai';
 import { toFinishTool } from '../../activities/model/finish-tool.js';
 import { toOutputSchema } from '../../agents/ai-sdk/output-schema.js';
 
-const { text, call, finish, says } = parts;
+const { text, call, finish, says, asks } = parts;
 
 const echo = fakeTool('echo', () => 'again');
 const locate = fakeTool('locate', 'client');
@@ -44,12 +44,13 @@ describe('an agent with an output schema', () => {
   });
 
   it('a run ends with the submitted result, as its schema parses it', async () => {
-    const given = await harnessOf(() => [
-      ...text('Here.'),
-      ...parts.args('f', FINISH_TOOL_NAME, '{"answer":42}'),
-      ...handIn('f', '{"answer":42}'),
-      ...finish('tool-calls'),
-    ]);
+    const given = await harnessOf(() =>
+      asks(
+        text('Here.'),
+        parts.args('f', FINISH_TOOL_NAME, '{"answer":42}'),
+        handIn('f', '{"answer":42}'),
+      ),
+    );
     const run = await given.begin();
     expect(await given.step(run, 1)).toMatchObject({ kind: 'ended', status: 'completed' });
     const output = { answer: 42, unit: 'm' };
@@ -95,12 +96,9 @@ describe('an agent with an output schema', () => {
   });
 
   it('a run executes the other calls of the step before it ends', async () => {
-    const given = await harnessOf(() => [
-      ...call('e', 'echo', {}),
-      ...handIn('f', { answer: 1 }),
-      ...call('l', 'locate', {}),
-      ...finish('tool-calls'),
-    ]);
+    const given = await harnessOf(() =>
+      asks(call('e', 'echo', {}), handIn('f', { answer: 1 }), call('l', 'locate', {})),
+    );
     const run = await given.begin();
     expect(await given.step(run, 1)).toMatchObject({
       kind: 'calls',
@@ -125,12 +123,13 @@ describe('an agent with an output schema', () => {
   });
 
   it('a run has one result, and the first that fits counts', async () => {
-    const given = await harnessOf(() => [
-      ...handIn('f1', { answer: 'none' }),
-      ...handIn('f2', { answer: 2 }),
-      ...handIn('f3', { answer: 3 }),
-      ...finish('tool-calls'),
-    ]);
+    const given = await harnessOf(() =>
+      asks(
+        handIn('f1', { answer: 'none' }),
+        handIn('f2', { answer: 2 }),
+        handIn('f3', { answer: 3 }),
+      ),
+    );
     expect(await given.step(await given.begin(), 1)).toMatchObject({ status: 'completed' });
     expect(await given.record()).toMatchObject({ output: { answer: 2 } });
     expect(await given.rows(2)).toMatchObject([
@@ -142,11 +141,12 @@ describe('an agent with an output schema', () => {
   });
 
   it('a model gets an error for a result that does not fit, and the run fails the third time', async () => {
-    const given = await harnessOf((n) => [
-      ...(n === 2 ? call('e', 'echo', {}) : []),
-      ...handIn(`f${String(n)}`, n === 0 ? '{"answer":' : { answer: 'none' }),
-      ...finish('tool-calls'),
-    ]);
+    const given = await harnessOf((n) =>
+      asks(
+        n === 2 ? call('e', 'echo', {}) : [],
+        handIn(`f${String(n)}`, n === 0 ? '{"answer":' : { answer: 'none' }),
+      ),
+    );
     const run = await given.begin();
     const ask = (step: number) => given.step(run, step);
     expect(await ask(1)).toMatchObject({ kind: 'calls', finish: 'invalid', calls: [] });

@@ -1,11 +1,10 @@
-import { APICallError } from '@ai-sdk/provider';
 import { z } from 'zod';
 import type { ToolContext } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { StreamChunk } from '../../protocol/chunk.js';
 import { openHarness } from '../support/activity-harness.js';
 import { fakeTool } from '../support/fake-tool.js';
-import { parts, sayInTurn, type Script } from '../support/fake-model.js';
+import { apiError, parts, sayInTurn, type Script } from '../support/fake-model.js';
 
 type Execute = (context: ToolContext) => unknown;
 
@@ -109,13 +108,7 @@ describe('a tool', () => {
 describe('a model', () => {
   it('a model that fails within endlessly nested arguments fails the run by its own error', async () => {
     const stream = parts.args('c', 'tool', '['.repeat(50_000) + ']'.repeat(50_000));
-    const error = new APICallError({
-      message: 'no',
-      url: 'http://model',
-      requestBodyValues: {},
-      statusCode: 400,
-      isRetryable: false,
-    });
+    const error = apiError(400, { isRetryable: false });
     const { begin, step, rows } = await openHarness(() => [...stream, { type: 'error', error }]);
     expect(await step(await begin(), 1)).toMatchObject({ status: 'failed' });
     expect(await rows(1)).toMatchObject([

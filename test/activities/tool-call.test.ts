@@ -445,18 +445,14 @@ describe('the log of a tool that throws', () => {
 /** Shows values with the clock in the test's hands. */
 function withClock(play: (shown: unknown[], show: (value: unknown) => void) => void): void {
   jest.useFakeTimers();
-  try {
-    const shown: unknown[] = [];
-    const preliminary = createPreliminary((value) => shown.push(value));
-    play(shown, preliminary.show);
-    preliminary.close();
-    const { length } = shown;
-    preliminary.show('late');
-    jest.advanceTimersByTime(10_000);
-    expect(shown).toHaveLength(length);
-  } finally {
-    jest.useRealTimers();
-  }
+  const shown: unknown[] = [];
+  const preliminary = createPreliminary((value) => shown.push(value));
+  play(shown, preliminary.show);
+  preliminary.close();
+  const { length } = shown;
+  preliminary.show('late');
+  jest.advanceTimersByTime(10_000);
+  expect(shown).toHaveLength(length);
 }
 
 describe('preliminary results', () => {

@@ -141,7 +141,5 @@ describe('an abort', () => {
     stop.abort(reason);
     await expect(aborted.stream.getReader().read()).rejects.toBe(reason);
     expect(left()).toEqual([]);
-    set.mockRestore();
-    cleared.mockRestore();
   });
 });

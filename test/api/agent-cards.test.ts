@@ -7,6 +7,7 @@ import {
   defineTool,
 } from '../../agents/index.js';
 import { toAgentCards } from '../../api/agent-cards.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 const base = { systemPrompt: 'x', llmConfig: { model: createScriptedModel() } };
 
@@ -53,13 +54,7 @@ describe('toAgentCards', () => {
       page: { title: 'Finder' },
     });
     const tools = [
-      defineTool({
-        name: 'pay',
-        title: 'Pay a bill',
-        description: 'Pays.',
-        inputSchema,
-        execute: () => 1,
-      }),
+      fakeTool('pay', () => 1, { title: 'Pay a bill', inputSchema }),
       defineTool({ name: 'plain', description: 'Does.', inputSchema, execute: () => 1 }),
       createSubAgentTool({ agent: inner, name: 'find', inputSchema }),
     ];

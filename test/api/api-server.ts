@@ -3,13 +3,14 @@ import type { Identity } from '../../api/identity.js';
 import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { allExtensions } from '../../extensions/index.js';
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { AgentRegistry } from '../../agents/index.js';
 import type { RunsDeps } from '../../runs/core.js';
 import type { Runs } from '../../runs/runs.js';
 import type { Role } from '../../protocol/actor.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';
 import { createIdleRuns } from '../support/idle-workflows.js';
 import { playWith, type Play } from '../support/played-turn.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 export interface ApiServer {
   url: string;
@@ -35,8 +36,7 @@ export type StartOptions = Partial<Omit<ApiDeps, 'executor' | 'agents'>> & {
   at?: string;
 };
 
-const define = (name: string) =>
-  defineAgent({ name, systemPrompt: '', llmConfig: { model: 'scripted' } });
+const define = (name: string) => fakeAgent(name, 'scripted');
 
 /** The real app on a real port, over runs in memory; it is closed behind the tests of the file. */
 export async function startApi({

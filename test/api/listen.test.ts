@@ -46,5 +46,4 @@ it('a server that closes replies to a request that has arrived, and cuts streams
   reply?.();
   expect(await (await slow).text()).toBe('late');
   await closed;
-  jest.useRealTimers();
 });

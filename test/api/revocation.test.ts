@@ -81,10 +81,6 @@ describe('whether an identity was revoked', () => {
   beforeEach(() => {
     jest.useFakeTimers();
   });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-
   /** A response, as far as it is looked at. */
   function readReply() {
     const reply = Object.assign(new EventEmitter(), {

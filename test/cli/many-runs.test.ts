@@ -163,23 +163,19 @@ it('an act on one run fails with the reason', async () => {
 /** Watches a run with these looks and returns the shown states; `undefined`: the server is away. */
 async function watch(looks: (string | undefined)[]): Promise<string[]> {
   jest.useFakeTimers();
-  try {
-    const get = (): Promise<unknown> => {
-      const status = looks.shift();
-      return status === undefined ? Promise.reject(away()) : Promise.resolve({ status });
-    };
-    const seen: string[] = [];
-    const watching = (async () => {
-      for await (const { status } of watchStates({ get } as unknown as ApiClient, 'r1')) {
-        seen.push(status);
-      }
-    })();
-    watching.catch(() => seen.push('failed'));
-    await jest.advanceTimersByTimeAsync(60_000);
-    return seen;
-  } finally {
-    jest.useRealTimers();
-  }
+  const get = (): Promise<unknown> => {
+    const status = looks.shift();
+    return status === undefined ? Promise.reject(away()) : Promise.resolve({ status });
+  };
+  const seen: string[] = [];
+  const watching = (async () => {
+    for await (const { status } of watchStates({ get } as unknown as ApiClient, 'r1')) {
+      seen.push(status);
+    }
+  })();
+  watching.catch(() => seen.push('failed'));
+  await jest.advanceTimersByTimeAsync(60_000);
+  return seen;
 }
 
 it('a run rests with a code for each way of resting', () => {
@@ -234,23 +230,19 @@ it('a person with more conversations than one request erases is erased by as man
 
 it('an erasure that gets nowhere is given up, and says so', async () => {
   jest.useFakeTimers();
-  try {
-    let asked = 0;
-    const erase = (): Promise<unknown> => {
-      asked += 1;
-      const none = { conversations: 0, sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
-      return Promise.resolve({ complete: false, ...none });
-    };
-    const ended = runCli(['user', 'delete', 'ann', '--yes'], { delete: erase });
-    await jest.advanceTimersByTimeAsync(60_000);
-    expect(await ended).toMatchObject({
-      exitCode: EXIT.failed,
-      printed: expect.stringContaining('Something is left'),
-    });
-    expect(asked).toBe(20);
-  } finally {
-    jest.useRealTimers();
-  }
+  let asked = 0;
+  const erase = (): Promise<unknown> => {
+    asked += 1;
+    const none = { conversations: 0, sessions: 0, workflows: 0, rows: 0, entries: 0, bytes: 0 };
+    return Promise.resolve({ complete: false, ...none });
+  };
+  const ended = runCli(['user', 'delete', 'ann', '--yes'], { delete: erase });
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(await ended).toMatchObject({
+    exitCode: EXIT.failed,
+    printed: expect.stringContaining('Something is left'),
+  });
+  expect(asked).toBe(20);
 });
 
 describe('a call with approvers', () => {

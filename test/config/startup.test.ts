@@ -84,7 +84,6 @@ describe('a process that is told to end', () => {
     jest.advanceTimersByTime(2_000);
     proc.emit('SIGINT');
     expect(codes).toEqual([1]);
-    jest.useRealTimers();
   });
 });
 
@@ -102,18 +101,14 @@ it('a process asks itself to end when its parent is gone', () => {
 
 it('a collector that was away says for how many seconds', () => {
   jest.useFakeTimers();
-  try {
-    const said: object[] = [];
-    const note = (fields: object) => said.push(fields);
-    const about = { what: 'spans', setting: 'S', url: 'http://there:4318' };
-    const { away, back } = createCollectorLines({ info: note, warn: note }, about);
-    away('refused');
-    away('refused');
-    jest.advanceTimersByTime(90_000);
-    back();
-    back();
-    expect(said).toEqual([{ cause: 'refused' }, { awaySeconds: 90 }]);
-  } finally {
-    jest.useRealTimers();
-  }
+  const said: object[] = [];
+  const note = (fields: object) => said.push(fields);
+  const about = { what: 'spans', setting: 'S', url: 'http://there:4318' };
+  const { away, back } = createCollectorLines({ info: note, warn: note }, about);
+  away('refused');
+  away('refused');
+  jest.advanceTimersByTime(90_000);
+  back();
+  back();
+  expect(said).toEqual([{ cause: 'refused' }, { awaySeconds: 90 }]);
 });

@@ -1,12 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
-import {
-  createSubAgentTool,
-  defineAgent,
-  defineTool,
-  type AgentDefinition,
-} from '../../agents/index.js';
+import { createSubAgentTool, defineTool, type AgentDefinition } from '../../agents/index.js';
 import { startApi, type ApiServer, type StartOptions } from '../api/api-server.js';
 import { callsOf, CLIENTS, loadChat, openChat, untilRests } from '../support/chat-client.js';
 import { expectStoredAsShown } from '../support/compare-messages.js';
@@ -15,6 +10,7 @@ import { useLocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
 import { useRuns } from '../support/run-harness.js';
 import { lateBound, type TestStores } from '../support/test-stores.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 /** Every lasting part that a model makes and the page shows must also appear after a reload. */
 
@@ -45,7 +41,7 @@ describe('sources and files of a model', () => {
   const name = `painter-${randomBytes(4).toString('hex')}`;
   const model = fakeModel((n, { prompt }) => {
     prompts.push(prompt);
-    if (n > 0 && n % 2 === 1) return [...parts.text('Again.'), ...parts.finish()];
+    if (n > 0 && n % 2 === 1) return parts.says('Again.');
     const [start, ...rest] = parts.text('Here it is.');
     const end = rest.pop();
     if (start === undefined || end === undefined) throw new Error('unreachable');
@@ -61,7 +57,7 @@ describe('sources and files of a model', () => {
       ...parts.finish(),
     ];
   });
-  const agent = defineAgent({ name, systemPrompt: '', llmConfig: { model } });
+  const agent = fakeAgent(name, model);
   const api = useLocalProduct({ agents: [agent] });
 
   it.each(CLIENTS)(
@@ -103,27 +99,25 @@ describe('sources and files of a model', () => {
 });
 
 describe("the provider's metadata of a call that people are asked about beside a sub-agent", () => {
-  const helper = defineAgent({
-    name: `helper-${randomBytes(4).toString('hex')}`,
-    systemPrompt: '',
-    llmConfig: { model: fakeModel(() => parts.says('Helped.')) },
-  });
+  const helper = fakeAgent(
+    `helper-${randomBytes(4).toString('hex')}`,
+    fakeModel(() => parts.says('Helped.')),
+  );
   const mark = { google: { thoughtSignature: 'sig' } };
   const plain = { description: 'A tool.', inputSchema: z.object({}) };
-  const asker = defineAgent({
-    name: `asker-${randomBytes(4).toString('hex')}`,
-    systemPrompt: '',
-    tools: [
-      createSubAgentTool({ ...plain, agent: helper, name: 'help' }),
-      defineTool({ ...plain, name: 'locate', execute: 'client' }),
-      defineTool({ ...plain, name: 'pay', execute: () => null, requireApproval: true }),
-    ],
-    llmConfig: {
-      model: fakeModel(() =>
-        parts.asks(...['locate', 'help', 'pay'].map((tool) => parts.call(tool, tool, {}, mark))),
-      ),
+  const asker = fakeAgent(
+    `asker-${randomBytes(4).toString('hex')}`,
+    fakeModel(() =>
+      parts.asks(...['locate', 'help', 'pay'].map((tool) => parts.call(tool, tool, {}, mark))),
+    ),
+    {
+      tools: [
+        createSubAgentTool({ ...plain, agent: helper, name: 'help' }),
+        defineTool({ ...plain, name: 'locate', execute: 'client' }),
+        defineTool({ ...plain, name: 'pay', execute: () => null, requireApproval: true }),
+      ],
     },
-  });
+  );
   const api = useLocalProduct({ agents: [asker, helper] });
 
   it.each(CLIENTS)('%s: is shown and kept', async (_name, library) => {
@@ -159,7 +153,7 @@ describe.each([
   const name = `painter-${randomBytes(4).toString('hex')}`;
   const model = fakeModel((n) =>
     n % 2 === 1
-      ? [...parts.text('It is a cat.'), ...parts.finish()]
+      ? parts.says('It is a cat.')
       : [
           made(THOUGHT, 'reasoning-file'),
           { type: 'custom', kind: 'acme.canvas', providerMetadata: { acme: { id: 'c' } } },
@@ -168,13 +162,10 @@ describe.each([
           ...parts.finish(),
         ],
   );
-  const { api, stores } = useAgentApi(
-    defineAgent({ name, systemPrompt: '', ...shape, llmConfig: { model } }),
-    {
-      allowUnauthenticated: false,
-      authenticate: (request) => ({ userId: request.get('x-user') ?? 'ann' }),
-    },
-  );
+  const { api, stores } = useAgentApi(fakeAgent(name, model, { ...shape }), {
+    allowUnauthenticated: false,
+    authenticate: (request) => ({ userId: request.get('x-user') ?? 'ann' }),
+  });
 
   it.each(CLIENTS)('%s: is served, stays after a reload and goes back', async (_name, library) => {
     const { url } = api;

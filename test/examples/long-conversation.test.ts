@@ -5,7 +5,7 @@ import { createMemoryStores } from '../../store/memory/index.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 
 it('the example has a summary written once, and answers with it from then on', async () => {
-  const model = fakeModel(() => [...parts.text('word '.repeat(40)), ...parts.finish()]);
+  const model = fakeModel(() => parts.says('word '.repeat(40)));
   const count = { total: 50, noCache: 50, cacheRead: undefined, cacheWrite: undefined };
   const summaryModel = new MockLanguageModelV4({
     doGenerate: {

@@ -1,13 +1,9 @@
-import { APICallError } from '@ai-sdk/provider';
 import { createSearcher } from '../../examples/models/agent.js';
 import { createTestRuntime } from '../../testing/index.js';
-import { fakeModel, parts, sayInTurn } from '../support/fake-model.js';
+import { apiError, fakeModel, parts, sayInTurn } from '../support/fake-model.js';
 
 it('the example answers by its second model, with a search of the provider, and counts', async () => {
-  const request = { url: 'https://models.example', requestBodyValues: {} };
-  const refusing = fakeModel(() =>
-    Promise.reject(new APICallError({ message: 'no', statusCode: 401, ...request })),
-  );
+  const refusing = fakeModel(() => Promise.reject(apiError(401)));
   const call = { toolCallId: 'w1', toolName: 'web_search' };
   const searching = fakeModel(
     sayInTurn([

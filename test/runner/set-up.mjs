@@ -7,3 +7,9 @@ fc.configureGlobal({ seed: Number(process.env.FC_SEED ?? 1) });
 expect.addEqualityTesters([
   (a, b) => (Array.isArray(a) && Array.isArray(b) && a.length !== b.length ? false : undefined),
 ]);
+
+// No test leaves a fake clock or a replaced method to the next one.
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+});

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { defineAgent } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { readInput, readState } from '../../runs/agent-input.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 const agent = (stateSchema?: z.ZodType<Record<string, unknown>>) =>
-  defineAgent({ name: 'a', systemPrompt: '', llmConfig: { model: 'scripted' }, stateSchema });
+  fakeAgent('a', 'scripted', { stateSchema });
 
 describe('the input of a program', () => {
   it('has something for the model: the own parts of a page are none', () => {

@@ -1,4 +1,3 @@
-import { defineAgent } from '../../agents/index.js';
 import { createRelease } from '../../runs/agent-pauses.js';
 import { NOTHING } from '../../runs/workflow-look.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -7,6 +6,7 @@ import { newSessionId, userMessage } from '../support/session-driver.js';
 import { createIdleRuns } from '../support/idle-workflows.js';
 import { until } from '../support/until.js';
 import type { RunWorkflows } from '../../runs/run-workflows.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 const logger = { warn: () => undefined };
 
@@ -18,7 +18,7 @@ function compose() {
     isAway: false,
     asked: 0,
   };
-  const agent = defineAgent({ name: 'guide', systemPrompt: '', llmConfig: { model: 'scripted' } });
+  const agent = fakeAgent('guide', 'scripted');
   const start: RunWorkflows['start'] = async ({ sessionId }) => {
     temporal.asked += 1;
     if (temporal.isAway) throw new HelixError('unavailable', 'away');

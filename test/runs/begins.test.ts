@@ -1,4 +1,4 @@
-import { AgentRegistry, defineAgent } from '../../agents/index.js';
+import { AgentRegistry } from '../../agents/index.js';
 import type { RunInput } from '../../protocol/run.js';
 import type { BeginInput } from '../../store/contract/runs.js';
 import type { Due } from '../../store/contract/due.js';
@@ -9,8 +9,9 @@ import { NOTHING, type WorkflowLook } from '../../runs/workflow-look.js';
 import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, newSessionId, userMessage } from '../support/session-driver.js';
 import { until } from '../support/until.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
-const agent = defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } });
+const agent = fakeAgent('tester', 'scripted');
 
 /** Composes runs over a fake Temporal and a fake list of due sessions, which record their calls. */
 function compose({
@@ -57,11 +58,6 @@ function compose({
   const prepare = (id: string, more?: Partial<BeginInput>) => runs.prepare(messageOf(id, more));
   return { ...stores, runs, session, started, woken, noted, look, execute, prepare };
 }
-
-afterEach(() => {
-  jest.restoreAllMocks();
-  jest.useRealTimers();
-});
 
 describe('a begin that a workflow retries', () => {
   it('postpones no look at a run that is at work, and is noted while the run may be on no list', async () => {

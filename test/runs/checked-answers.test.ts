@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
+import { AgentRegistry, defineTool } from '../../agents/index.js';
 import { formatWebhookToken } from '../../protocol/answers.js';
 import { formatApprovalId } from '../../protocol/ids.js';
 import { createAnswers } from '../../runs/record/answers.js';
@@ -7,6 +7,7 @@ import { approval, client, server } from '../../store/conformance/fixtures.js';
 import { childAt, grow, heldCall } from '../../store/conformance/tree.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { drive, type SessionDriver } from '../support/session-driver.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 /** Creates an agent whose tools have results of this kind. */
 function createAgent(name: string, value: z.ZodType) {
@@ -22,7 +23,7 @@ function createAgent(name: string, value: z.ZodType) {
       execute: () => ({ value: 1 }),
     }),
   ];
-  return defineAgent({ name, systemPrompt: '', tools, llmConfig: { model: 'scripted' } });
+  return fakeAgent(name, 'scripted', { tools });
 }
 const agents = new AgentRegistry([
   createAgent('tester', z.number()),

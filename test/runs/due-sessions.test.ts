@@ -83,7 +83,6 @@ it('a sweeper that is stopped while it sweeps does not sweep again', async () =>
   const sweep = () => Promise.resolve(void (sweeps += 1));
   await startSweeper(sweep, { warn: () => undefined }).stop();
   await jest.advanceTimersByTimeAsync(2 * SECOND);
-  jest.useRealTimers();
   expect(sweeps).toBe(1);
 });
 

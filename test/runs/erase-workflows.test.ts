@@ -98,6 +98,5 @@ it.each([
   let refusal: unknown;
   eraseWorkflows(client, 's', record).catch((error: unknown) => (refusal = error));
   await jest.advanceTimersByTimeAsync(10_000);
-  jest.useRealTimers();
   expect(refusal).toMatchObject({ code: 'unavailable' });
 });

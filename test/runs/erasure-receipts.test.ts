@@ -22,10 +22,6 @@ async function openStarting(workflows: Partial<RunWorkflows> = {}, options?: Mem
   return { ...stores, session, runId, unknown, runs, acts };
 }
 
-afterEach(() => {
-  jest.restoreAllMocks();
-});
-
 describe('the receipt of an erasure', () => {
   it('is not given while a run that was starting may still appear', async () => {
     const { store, session, runs, acts } = await openStarting();

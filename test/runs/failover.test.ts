@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import { z } from 'zod';
-import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
+import { createSubAgentTool } from '../../agents/index.js';
 import { isTerminal } from '../../protocol/run.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { createFlags } from '../support/gated-agent.js';
@@ -9,19 +9,15 @@ import { createRunHarness } from '../support/run-harness.js';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { fakeAgent } from '../support/fake-agent.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 /** A replica that lacks the last writes becomes the master while runs wait for people. */
 
 const flags = createFlags();
 const inputSchema = z.object({});
 
-const charge = defineTool({
-  name: 'charge',
-  description: 'Charges.',
-  inputSchema,
-  requireApproval: true,
-  execute: () => 'charged',
-});
+const charge = fakeTool('charge', () => 'charged', { inputSchema, requireApproval: true });
 
 async function* ask(name: string) {
   yield* parts.text('I will ask.');
@@ -33,34 +29,30 @@ async function* ask(name: string) {
 
 /** Defines an agent that asks for approval of a charge once the test lets it. */
 const asking = (name: string, activities?: 'leg', maxSteps = 50) =>
-  defineAgent({
+  fakeAgent(
     name,
-    maxSteps,
-    systemPrompt: '',
-    activities,
-    tools: [charge],
-    llmConfig: { model: fakeModel(() => ask(name)) },
-  });
+    fakeModel(() => ask(name)),
+    { maxSteps, activities, tools: [charge] },
+  );
 
-const delegating = defineAgent({
-  name: 'delegating',
-  systemPrompt: '',
-  tools: [
-    createSubAgentTool({
-      name: 'delegate',
-      description: 'Asks.',
-      agent: asking('below'),
-      inputSchema,
-    }),
-  ],
-  llmConfig: {
-    model: fakeModel((_, { prompt }) =>
-      prompt.at(-1)?.role === 'tool'
-        ? [...parts.text('Without it.'), ...parts.finish()]
-        : [...parts.call('d', 'delegate', {}), ...parts.finish('tool-calls')],
-    ),
+const delegating = fakeAgent(
+  'delegating',
+  fakeModel((_, { prompt }) =>
+    prompt.at(-1)?.role === 'tool'
+      ? parts.says('Without it.')
+      : parts.asks(parts.call('d', 'delegate', {})),
+  ),
+  {
+    tools: [
+      createSubAgentTool({
+        name: 'delegate',
+        description: 'Asks.',
+        agent: asking('below'),
+        inputSchema,
+      }),
+    ],
   },
-});
+);
 // The agent `last` ends once its question is answered.
 const AGENTS = [asking('step'), asking('leg', 'leg'), delegating, asking('last', undefined, 1)];
 

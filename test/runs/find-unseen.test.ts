@@ -6,10 +6,6 @@ const GRACE_MS = 3_000;
 beforeEach(() => {
   jest.useFakeTimers();
 });
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 const attempt = (id: string, heartbeatAt = 0): StartedAttempt => ({
   id,
   heartbeatAt,

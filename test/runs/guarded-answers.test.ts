@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ApproverRule } from '../../agents/tool-config.js';
-import { AgentRegistry, defineAgent, defineTool } from '../../agents/index.js';
+import { AgentRegistry, defineAgent } from '../../agents/index.js';
 import { createApproverDemands } from '../../runs/record/approver-demands.js';
 import { createAnswers, type AnswerOptions } from '../../runs/record/answers.js';
 import type { UncheckedAnswer } from '../../protocol/answers.js';
@@ -12,25 +12,17 @@ import type { Approvers } from '../../protocol/actor.js';
 import { toPendingCalls, toPendingQuestions } from '../../store/record/session-summaries.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { drive, newCall, newSessionId } from '../support/session-driver.js';
+import { fakeAgent } from '../support/fake-agent.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 const rule: ApproverRule = (_responder, { input }) =>
   (input as { amount: number }).amount <= 100 || { allowed: false, reason: 'above your limit' };
-const pay = defineTool({
-  name: 'approval-tool',
-  description: 'Pays.',
+const pay = fakeTool('approval-tool', () => 'paid', {
   inputSchema: z.object({ amount: z.number() }),
   requireApproval: true,
   approvers: rule,
-  execute: () => 'paid',
 });
-const agents = new AgentRegistry([
-  defineAgent({
-    name: 'tester',
-    systemPrompt: '',
-    tools: [pay],
-    llmConfig: { model: 'scripted' },
-  }),
-]);
+const agents = new AgentRegistry([fakeAgent('tester', 'scripted', { tools: [pay] })]);
 
 /** Starts Ann's conversation, in which a call waits or will wait. */
 async function start(approvers: Approvers | undefined) {

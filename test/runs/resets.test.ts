@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
+import { createSubAgentTool } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal } from '../../protocol/run.js';
 import type { RunRecord } from '../../store/contract/runs.js';
@@ -8,6 +8,8 @@ import { fakeModel, parts } from '../support/fake-model.js';
 import type { HistoryEvent } from '../support/history-of.js';
 import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
+import { fakeAgent } from '../support/fake-agent.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 /** Operators reset workflows to before an answer that the record has used. */
 
@@ -15,92 +17,73 @@ const executed: string[] = [];
 const inputSchema = z.object({});
 
 const tools = [
-  defineTool({
-    name: 'charge',
-    description: 'Charges.',
-    inputSchema,
-    requireApproval: true,
-    execute: (_, { toolCallId }) => {
+  fakeTool(
+    'charge',
+    (_, { toolCallId }) => {
       executed.push(toolCallId);
       return 'charged';
     },
-  }),
-  defineTool({
-    name: 'hurry',
-    description: 'Asks the page.',
-    inputSchema,
-    execute: 'client',
-    deadlineMs: 200,
-  }),
+    { inputSchema, requireApproval: true },
+  ),
+  fakeTool('hurry', 'client', { inputSchema, deadlineMs: 200 }),
 ];
 
 /** Calls the message's tool in its first step and a charge in its second. */
 const asking = (name: string, activities?: 'leg') =>
-  defineAgent({
+  fakeAgent(
     name,
-    systemPrompt: '',
-    activities,
-    tools,
-    llmConfig: {
-      model: fakeModel((_, { prompt }) => {
-        const [content] = prompt.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
-        const text = content?.[0] as { text: string } | undefined;
-        const [tool = '', id = ''] = text?.text.split(' ') ?? [];
-        const results = prompt.filter(({ role }) => role === 'tool').length;
-        if (results === 2) return [...parts.text('done'), ...parts.finish()];
-        const call =
-          results === 0 ? parts.call(`${id}-1`, tool, {}) : parts.call(`${id}-2`, 'charge', {});
-        return [...call, ...parts.finish('tool-calls')];
+    fakeModel((_, { prompt }) => {
+      const [content] = prompt.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+      const text = content?.[0] as { text: string } | undefined;
+      const [tool = '', id = ''] = text?.text.split(' ') ?? [];
+      const results = prompt.filter(({ role }) => role === 'tool').length;
+      if (results === 2) return parts.says('done');
+      const call =
+        results === 0 ? parts.call(`${id}-1`, tool, {}) : parts.call(`${id}-2`, 'charge', {});
+      return parts.asks(call);
+    }),
+    { activities, tools },
+  );
+const delegating = fakeAgent(
+  'delegating',
+  fakeModel((_, { prompt }) => {
+    const last = prompt.at(-1);
+    if (last?.role === 'tool') return parts.says('done');
+    const [content] = (last?.content ?? []) as { text: string }[];
+    const call = parts.call('d', 'delegate', { message: content?.text });
+    return parts.asks(call);
+  }),
+  {
+    tools: [
+      createSubAgentTool({
+        name: 'delegate',
+        description: 'Asks.',
+        agent: asking('below'),
+        inputSchema: z.object({ message: z.string() }),
+        toMessage: ({ message }) => message,
       }),
-    },
-  });
-const delegating = defineAgent({
-  name: 'delegating',
-  systemPrompt: '',
-  tools: [
-    createSubAgentTool({
-      name: 'delegate',
-      description: 'Asks.',
-      agent: asking('below'),
-      inputSchema: z.object({ message: z.string() }),
-      toMessage: ({ message }) => message,
-    }),
-  ],
-  llmConfig: {
-    model: fakeModel((_, { prompt }) => {
-      const last = prompt.at(-1);
-      if (last?.role === 'tool') return [...parts.text('done'), ...parts.finish()];
-      const [content] = (last?.content ?? []) as { text: string }[];
-      const call = parts.call('d', 'delegate', { message: content?.text });
-      return [...call, ...parts.finish('tool-calls')];
-    }),
+    ],
   },
-});
+);
 const AGENTS = [asking('step'), asking('leg', 'leg')];
 /** Misses a page's deadline, waits for a sub-agent that asks twice, then asks itself. */
 const deep = (name: string, activities?: 'leg') =>
-  defineAgent({
+  fakeAgent(
     name,
-    systemPrompt: '',
-    activities,
-    tools: [...tools, ...delegating.tools],
-    llmConfig: {
-      model: fakeModel((_, { prompt }) => {
-        const [content] = prompt.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
-        const id = (content?.[0] as { text: string } | undefined)?.text ?? '';
-        const results = prompt.filter(({ role }) => role === 'tool').length;
-        const steps = [
-          parts.call(`${id}-h`, 'hurry', {}),
-          parts.call(`${id}-d`, 'delegate', { message: `charge ${id}-below` }),
-          parts.call(`${id}-p`, 'charge', {}),
-        ];
-        const call = steps[results];
-        return call === undefined
-          ? [...parts.text('done'), ...parts.finish()]
-          : [...call, ...parts.finish('tool-calls')];
-      }),
-    },
-  });
+    fakeModel((_, { prompt }) => {
+      const [content] = prompt.flatMap(({ role, content }) => (role === 'user' ? [content] : []));
+      const id = (content?.[0] as { text: string } | undefined)?.text ?? '';
+      const results = prompt.filter(({ role }) => role === 'tool').length;
+      const steps = [
+        parts.call(`${id}-h`, 'hurry', {}),
+        parts.call(`${id}-d`, 'delegate', { message: `charge ${id}-below` }),
+        parts.call(`${id}-p`, 'charge', {}),
+      ];
+      const call = steps[results];
+      return call === undefined ? parts.says('done') : parts.asks(call);
+    }),
+    { activities, tools: [...tools, ...delegating.tools] },
+  );
 const DEEP = [deep('deep'), deep('deep-leg', 'leg')];
 
 const { runs, stores } = useRuns([...AGENTS, ...DEEP, delegating]);

@@ -1,6 +1,4 @@
 import type { LanguageModelV4Prompt, LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { z } from 'zod';
-import { defineAgent, defineTool } from '../../agents/index.js';
 import { handleChatStream } from '../../ai-sdk/index.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { parseFrames } from '../support/chat-fetch.js';
@@ -12,6 +10,8 @@ import { decideResume } from '../../runs/reruns.js';
 import { until } from '../support/until.js';
 import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { snapshotOf } from '../support/snapshot-of.js';
+import { fakeAgent } from '../support/fake-agent.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 /** Prompts of the model, by session. */
 const asked = new Map<string, LanguageModelV4Prompt[]>();
@@ -30,9 +30,8 @@ const model = fakeModel((_, { prompt, abortSignal, providerOptions }) => {
   const wish = /hang (\d)/.exec(text)?.[1];
   if (prompts.length <= Number(wish ?? 0)) return hang(prompts.length, abortSignal);
   const wantsApproval = text.includes('approve') && prompt.every(({ role }) => role !== 'tool');
-  if (wantsApproval)
-    return [...parts.call(`${sessionId}-c`, 'charge', {}), ...parts.finish('tool-calls')];
-  return [...parts.text(' and so on.'), ...parts.finish()];
+  if (wantsApproval) return parts.asks(parts.call(`${sessionId}-c`, 'charge', {}));
+  return parts.says(' and so on.');
 });
 
 async function* hang(
@@ -48,19 +47,8 @@ async function* hang(
   });
 }
 
-const agent = defineAgent({
-  name: 'resumer',
-  systemPrompt: '',
-  tools: [
-    defineTool({
-      name: 'charge',
-      description: 'charge',
-      inputSchema: z.object({}),
-      requireApproval: true,
-      execute: () => 'charged',
-    }),
-  ],
-  llmConfig: { model },
+const agent = fakeAgent('resumer', model, {
+  tools: [fakeTool('charge', () => 'charged', { requireApproval: true })],
 });
 
 const { runs, stores } = useRuns([agent]);

@@ -1,9 +1,9 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider';
-import { z } from 'zod';
-import { defineAgent, defineTool } from '../../agents/index.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { useRuns } from '../support/run-harness.js';
 import { drive, newCall, userMessage } from '../support/session-driver.js';
+import { fakeAgent } from '../support/fake-agent.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 /** Prompts of the model, by session. */
 const asked = new Map<string, LanguageModelV4Prompt[]>();
@@ -17,30 +17,22 @@ const model = fakeModel((_, { prompt, providerOptions }) => {
   const since = prompt.slice(prompt.findLastIndex(({ role }) => role === 'user'));
   const results = since.filter(({ role }) => role === 'tool').length;
   if (results < 2) {
-    return [...parts.call(`call-${String(results)}`, 'count', {}), ...parts.finish('tool-calls')];
+    return parts.asks(parts.call(`call-${String(results)}`, 'count', {}));
   }
-  return [...parts.text(`Asked ${String(prompts.length)} times.`), ...parts.finish()];
+  return parts.says(`Asked ${String(prompts.length)} times.`);
 });
 
-const agent = defineAgent({
-  name: 'counter',
-  systemPrompt: '',
+const agent = fakeAgent('counter', model, {
   tools: [
-    defineTool({
-      name: 'count',
-      description: 'count',
-      inputSchema: z.object({}),
-      execute: async (_input, { toolCallId, sessionId }) => {
-        executed.push(toolCallId);
-        const { customState = {}, version = 0 } =
-          (await stores.store.documents.load(sessionId)) ?? {};
-        const n = Number(customState['n'] ?? 0) + 1;
-        await stores.store.documents.save(sessionId, { customState: { n }, version });
-        return n;
-      },
+    fakeTool('count', async (_input, { toolCallId, sessionId }) => {
+      executed.push(toolCallId);
+      const { customState = {}, version = 0 } =
+        (await stores.store.documents.load(sessionId)) ?? {};
+      const n = Number(customState['n'] ?? 0) + 1;
+      await stores.store.documents.save(sessionId, { customState: { n }, version });
+      return n;
     }),
   ],
-  llmConfig: { model },
 });
 
 const { runs, stores } = useRuns([agent]);

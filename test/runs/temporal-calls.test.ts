@@ -25,7 +25,6 @@ describe('a call to Temporal', () => {
       code: 'unavailable',
     });
     await jest.advanceTimersByTimeAsync(3_000);
-    jest.useRealTimers();
     await refused;
   });
 

@@ -205,7 +205,6 @@ describe('a change that uses what a look has kept', () => {
       session.existing.owner = 'ann';
     };
     await change('s', decide, {}, { usesKept: true });
-    jest.useRealTimers();
     expect(times).toEqual([90]);
   });
 

@@ -19,12 +19,8 @@ export function connectAgUi(
 
 /** Silences the client, which logs failed runs, for the tests of a file that expect some. */
 export function silenceClient(): void {
-  const log = jest.spyOn(console, 'error');
-  beforeAll(() => {
-    log.mockImplementation(() => undefined);
-  });
-  afterAll(() => {
-    log.mockRestore();
+  beforeEach(() => {
+    jest.spyOn(console, 'error').mockReturnValue();
   });
 }
 

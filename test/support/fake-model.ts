@@ -1,8 +1,9 @@
-import type {
-  LanguageModelV4CallOptions,
-  LanguageModelV4FinishReason,
-  LanguageModelV4StreamPart,
-  LanguageModelV4Usage,
+import {
+  APICallError,
+  type LanguageModelV4CallOptions,
+  type LanguageModelV4FinishReason,
+  type LanguageModelV4StreamPart,
+  type LanguageModelV4Usage,
 } from '@ai-sdk/provider';
 import { ReadableStream } from 'node:stream/web';
 import { MockLanguageModelV4 } from 'ai/test';
@@ -66,6 +67,15 @@ export function fakeModel(script: Script): MockLanguageModelV4 {
       return { stream: ReadableStream.from(reply) as unknown as globalThis.ReadableStream<Part> };
     },
   });
+}
+
+/** A provider's refusal of a request. */
+export function apiError(
+  statusCode: number | undefined,
+  more: Partial<ConstructorParameters<typeof APICallError>[0]> = {},
+): APICallError {
+  const request = { url: 'http://model', requestBodyValues: {} };
+  return new APICallError({ message: 'no', ...request, statusCode, ...more });
 }
 
 /** Returns a script that gives these replies one after another. */

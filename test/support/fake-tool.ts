@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { defineTool, type ToolConfig, type ToolDefinition } from '../../agents/index.js';
 
-type Config = ToolConfig<z.ZodObject, z.ZodType>;
-
-/** Defines a tool without input that is described by its name. */
-export function fakeTool(
+/** Defines a tool that is described by its name, and that takes no input unless `more` says so. */
+export function fakeTool<Input extends z.ZodType = z.ZodObject>(
   name: string,
-  execute: Config['execute'],
-  more: Partial<Config> = {},
+  execute: ToolConfig<Input, z.ZodType>['execute'],
+  more: Partial<ToolConfig<Input, z.ZodType>> = {},
 ): ToolDefinition {
-  return defineTool({ name, description: name, inputSchema: z.object({}), execute, ...more });
+  const base = { name, description: name, inputSchema: z.object({}) as unknown as Input };
+  return defineTool({ ...base, execute, ...more });
 }

@@ -1,8 +1,9 @@
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import { z } from 'zod';
-import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import { defineAgent, type AgentDefinition } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
 import { fakeModel, parts } from './fake-model.js';
+import { fakeTool } from './fake-tool.js';
 
 export interface GatedAgent {
   agent: AgentDefinition;
@@ -25,26 +26,25 @@ export function createGatedAgent(activities?: RunShape, name = 'gated'): GatedAg
     await Promise.race([opened.raised(gate), untilAborted(signal)]);
     signal?.throwIfAborted();
   }
-  const wait = defineTool({
-    name: 'wait',
-    description: 'Waits.',
-    inputSchema: z.object({ gate: z.string() }),
-    execute: async ({ gate }, { abortSignal }) => {
+  const wait = fakeTool(
+    'wait',
+    async ({ gate }, { abortSignal }) => {
       await pass(gate, abortSignal);
       return { passed: gate };
     },
-  });
+    { inputSchema: z.object({ gate: z.string() }) },
+  );
   const model = fakeModel((_, { prompt, abortSignal }) => {
     const last = prompt.at(-1);
-    if (last?.role === 'tool') return [...parts.text('done'), ...parts.finish()];
+    if (last?.role === 'tool') return parts.says('done');
     const wish =
       last?.role === 'user' && last.content[0]?.type === 'text' ? last.content[0].text : '';
     const [verb, gate = ''] = wish.split(' ');
     if (verb === 'speak') return speak(() => pass(gate, abortSignal));
     if (verb === 'call') {
-      return [...parts.call(`call-${gate}`, 'wait', { gate }), ...parts.finish('tool-calls')];
+      return parts.asks(parts.call(`call-${gate}`, 'wait', { gate }));
     }
-    return [...parts.text(`You said ${wish}`), ...parts.finish()];
+    return parts.says(`You said ${wish}`);
   });
   const base = { systemPrompt: '', tools: [wait], llmConfig: { model } };
   const agent = defineAgent({ name, activities, ...base });

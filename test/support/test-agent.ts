@@ -1,8 +1,9 @@
-import { APICallError, type LanguageModelV4StreamPart } from '@ai-sdk/provider';
-import { z } from 'zod';
-import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider';
+import type { AgentDefinition } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
-import { fakeModel, parts } from './fake-model.js';
+import { apiError, fakeModel, parts } from './fake-model.js';
+import { fakeAgent } from './fake-agent.js';
+import { fakeTool } from './fake-tool.js';
 
 interface Wish {
   calls?: { tool: string; id: string }[];
@@ -21,47 +22,33 @@ export interface TestAgent {
  */
 export function createTestAgent(name = 'tester', activities?: RunShape): TestAgent {
   const executed: string[] = [];
-  const tool = (toolName: string, extra: object): ReturnType<typeof defineTool> =>
-    defineTool({
-      name: toolName,
-      description: toolName,
-      inputSchema: z.object({}),
-      execute: (_, { toolCallId }) => {
+  const tool = (toolName: string, requireApproval?: true) =>
+    fakeTool(
+      toolName,
+      (_, { toolCallId }) => {
         executed.push(toolCallId);
         return { done: toolCallId };
       },
-      ...extra,
-    });
+      { requireApproval },
+    );
   const model = fakeModel((_, { prompt, abortSignal }) => {
     const at = prompt.findLastIndex(({ role }) => role === 'user');
     const content = prompt[at]?.content;
     const first = Array.isArray(content) && content[0]?.type === 'text' ? content[0].text : '';
     const wish = (first.startsWith('{') ? JSON.parse(first) : {}) as Wish;
-    if (wish.fail === true) return Promise.reject(refused());
+    if (wish.fail === true) return Promise.reject(apiError(401));
     const hasCalled = prompt.length > at + 1;
     if (wish.hang === true && (wish.calls === undefined || hasCalled)) return speakOn(abortSignal);
-    if (wish.calls === undefined) return [...parts.text(`You said ${first}`), ...parts.finish()];
-    if (hasCalled) return [...parts.text('done'), ...parts.finish()];
+    if (wish.calls === undefined) return parts.says(`You said ${first}`);
+    if (hasCalled) return parts.says('done');
     const calls = wish.calls.flatMap(({ tool: of, id }) => parts.call(id, of, {}));
-    return [...calls, ...parts.finish('tool-calls')];
+    return parts.asks(calls);
   });
-  const agent = defineAgent({
-    name,
-    systemPrompt: '',
+  const agent = fakeAgent(name, model, {
     activities,
-    tools: [tool('echo', {}), tool('charge', { requireApproval: true })],
-    llmConfig: { model },
+    tools: [tool('echo'), tool('charge', true)],
   });
   return { agent, executed };
-}
-
-function refused(): APICallError {
-  return new APICallError({
-    message: 'no',
-    url: 'http://model',
-    requestBodyValues: {},
-    statusCode: 401,
-  });
 }
 
 async function* speakOn(

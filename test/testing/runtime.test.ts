@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { createSubAgentTool, defineAgent, defineTool } from '../../agents/index.js';
+import { createSubAgentTool, defineAgent } from '../../agents/index.js';
 import {
   createTestRuntime,
   type TestRuntime,
   type TestRuntimeOptions,
 } from '../../testing/index.js';
 import { createTestClock } from '../../testing/test-clock.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 const opened: TestRuntime[] = [];
 afterEach(async () => {
@@ -18,20 +19,21 @@ async function open(options: TestRuntimeOptions): Promise<TestRuntime> {
 }
 
 const paid: number[] = [];
-const refund = defineTool({
-  name: 'refund',
-  description: 'Pays back.',
-  inputSchema: z.object({ amount: z.number() }),
-  requireApproval: true,
-  deadlineMs: 24 * 60 * 60 * 1_000,
-  execute: ({ amount }, { updateState }) => {
+const refund = fakeTool(
+  'refund',
+  ({ amount }, { updateState }) => {
     paid.push(amount);
     updateState<{ total: number }>((draft) => {
       draft.total += amount;
     });
     return { paid: amount };
   },
-});
+  {
+    inputSchema: z.object({ amount: z.number() }),
+    requireApproval: true,
+    deadlineMs: 24 * 60 * 60 * 1_000,
+  },
+);
 const desk = defineAgent({
   name: 'desk',
   systemPrompt: 'Help.',

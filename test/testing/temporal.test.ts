@@ -2,9 +2,10 @@ import { fileURLToPath } from 'node:url';
 import { createMCPClient, type MCPClient } from '@ai-sdk/mcp';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { z } from 'zod';
-import { defineAgent, defineTool, fromAgent, type AgentDefinition } from '../../agents/index.js';
+import { defineAgent, fromAgent, type AgentDefinition } from '../../agents/index.js';
 import { createTestRuntime, type ScriptStep, type TestRuntime } from '../../testing/index.js';
 import { load, openNotes, RUNNERS, scriptOf, type Runner } from '../examples/ai-sdk-examples.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 // Tests the kit on the time-skipping server, and there the AI SDK's example agents, in both shapes.
 
@@ -18,14 +19,11 @@ const runners = Object.keys(RUNNERS) as Runner[];
 const nameOf = (example: string, by: Runner, shape: Shape): string =>
   [example, runners.indexOf(by), shape].join('-');
 
-const late = defineTool({
-  name: 'refund',
-  description: 'Pays back.',
-  inputSchema: z.object({ amount: z.number() }),
-  requireApproval: true,
-  deadlineMs: DEADLINE_MS,
-  execute: ({ amount }, { services }) => ({ paid: amount, by: services['bank'] }),
-});
+const late = fakeTool(
+  'refund',
+  ({ amount }, { services }) => ({ paid: amount, by: services['bank'] }),
+  { inputSchema: z.object({ amount: z.number() }), requireApproval: true, deadlineMs: DEADLINE_MS },
+);
 
 let environment: TestWorkflowEnvironment;
 let runtime: TestRuntime;

@@ -21,10 +21,6 @@ describe('an answer over a slow line', () => {
   beforeEach(() => {
     jest.useFakeTimers();
   });
-  afterEach(() => {
-    jest.useRealTimers();
-  });
-
   it('may take longer than the server may be silent', async () => {
     const read = ask(() => answer(9_000, 9_000, 9_000), '/x');
     await jest.advanceTimersByTimeAsync(27_000);

@@ -14,18 +14,12 @@ let page: OpenPage;
 let faulty: RegExp | undefined;
 let fault: () => Response;
 let isAnswered: boolean;
-/** Browsers make UUIDs on secure pages only. */
-const randomUUID = jest.spyOn(crypto, 'randomUUID');
 
-beforeAll(() => {
-  randomUUID.mockImplementation(() => {
+beforeEach(() => {
+  // Browsers make UUIDs on secure pages only.
+  jest.spyOn(crypto, 'randomUUID').mockImplementation(() => {
     throw new TypeError('crypto.randomUUID is not a function');
   });
-});
-afterAll(() => {
-  randomUUID.mockRestore();
-});
-beforeEach(() => {
   faulty = undefined;
   fault = UNREACHABLE;
   isAnswered = false;

@@ -53,5 +53,4 @@ it('a worker that is asked again while it hands over its work ends at once', () 
   jest.advanceTimersByTime(2_000);
   proc.emit('SIGINT');
   expect(codes).toEqual([1]);
-  jest.useRealTimers();
 });

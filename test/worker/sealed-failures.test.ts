@@ -31,6 +31,7 @@ import { startReceiver } from '../support/notice-receiver.js';
 import { bundlePath, QUIET, sharedTemporalAddress } from '../support/run-harness.js';
 import { openTestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 const CANARY = 'the canary sings';
 const afterwards: (() => Promise<unknown>)[] = [];
@@ -163,25 +164,24 @@ describe('what fails on a worker with a codec', () => {
   const inputSchema = z.object({});
   const work = { description: 'Fails.', inputSchema };
   const theirs = { ...work, endpoint: name, service: 'Risk' };
-  const agent = defineAgent({
-    name: 'clerk',
-    systemPrompt: '',
-    tools: [
-      activityTool({ ...work, name: 'ship', activity: 'Ship', taskQueue: name }),
-      nexusTool({ ...theirs, name: 'rate', operation: 'rate' }),
-      nexusTool({ ...theirs, name: 'wrap', operation: 'wrap' }),
-      nexusTool({ ...theirs, name: 'again', operation: 'again', timeoutMs: 10_000 }),
-      nexusTool({ ...theirs, name: 'gone', operation: 'gone', timeoutMs: 10_000 }),
-      nexusTool({ ...theirs, name: 'crash', operation: 'crash', timeoutMs: 60_000 }),
-    ],
-    llmConfig: {
-      model: createRuleModel(({ userText, results: [result] }) =>
-        result === undefined
-          ? { calls: [{ tool: userText, args: {} }] }
-          : { say: JSON.stringify(result.output) },
-      ),
+  const agent = fakeAgent(
+    'clerk',
+    createRuleModel(({ userText, results: [result] }) =>
+      result === undefined
+        ? { calls: [{ tool: userText, args: {} }] }
+        : { say: JSON.stringify(result.output) },
+    ),
+    {
+      tools: [
+        activityTool({ ...work, name: 'ship', activity: 'Ship', taskQueue: name }),
+        nexusTool({ ...theirs, name: 'rate', operation: 'rate' }),
+        nexusTool({ ...theirs, name: 'wrap', operation: 'wrap' }),
+        nexusTool({ ...theirs, name: 'again', operation: 'again', timeoutMs: 10_000 }),
+        nexusTool({ ...theirs, name: 'gone', operation: 'gone', timeoutMs: 10_000 }),
+        nexusTool({ ...theirs, name: 'crash', operation: 'crash', timeoutMs: 60_000 }),
+      ],
     },
-  });
+  );
   const extensions = [codecOf([{ id: 'k', key: randomBytes(32) }])];
   let client: Client;
   let executor: Awaited<ReturnType<typeof createAgentExecutor>>;

@@ -86,10 +86,6 @@ beforeEach(() => {
   ended = new AbortController();
   start();
 });
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 it('wakes the waiting runs of its build once another one is current', async () => {
   waiting = (runId) => runId !== 'a:1-x';
   listed.push('of-another-application');

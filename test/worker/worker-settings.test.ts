@@ -13,10 +13,6 @@ import {
 } from '../../worker/worker-settings.js';
 import { until } from '../support/until.js';
 
-afterEach(() => {
-  jest.restoreAllMocks();
-});
-
 it('a worker process takes its settings from the environment', () => {
   const config = parseEnv({
     TASK_QUEUE: 'q',

@@ -2,10 +2,11 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { tool } from 'ai';
 import { z } from 'zod';
-import { defineAgent, toolContextOf } from '../../agents/index.js';
+import { toolContextOf } from '../../agents/index.js';
 import type { RunShape } from '../../protocol/run.js';
 import { fakeModel, parts } from '../support/fake-model.js';
 import { useRuns } from '../support/run-harness.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 const keys: string[] = [];
 const asked: LanguageModelV4CallOptions[] = [];
@@ -43,16 +44,13 @@ const tools = {
 const model = fakeModel((_, options) => {
   asked.push(options);
   const at = options.prompt.findLastIndex(({ role }) => role === 'user');
-  if (options.prompt.length > at + 1) return [...parts.text('done'), ...parts.finish()];
+  if (options.prompt.length > at + 1) return parts.says('done');
   const calls = JSON.parse(textOf(options.prompt, at)) as {
     id: string;
     tool: string;
     input: object;
   }[];
-  return [
-    ...calls.flatMap(({ id, tool: name, input }) => parts.call(id, name, input)),
-    ...parts.finish('tool-calls'),
-  ];
+  return parts.asks(calls.flatMap(({ id, tool: name, input }) => parts.call(id, name, input)));
 });
 
 function textOf(prompt: LanguageModelV4Prompt, at: number): string {
@@ -60,8 +58,7 @@ function textOf(prompt: LanguageModelV4Prompt, at: number): string {
   return Array.isArray(content) && content[0]?.type === 'text' ? content[0].text : '[]';
 }
 
-const agentOf = (activities?: RunShape) =>
-  defineAgent({ name: 'camera', systemPrompt: '', activities, tools, llmConfig: { model } });
+const agentOf = (activities?: RunShape) => fakeAgent('camera', model, { activities, tools });
 
 describe.each([
   ['default', undefined],

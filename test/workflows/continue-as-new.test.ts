@@ -1,11 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { z } from 'zod';
-import {
-  createSubAgentTool,
-  defineAgent,
-  defineTool,
-  type AgentDefinition,
-} from '../../agents/index.js';
+import { createSubAgentTool, defineAgent, type AgentDefinition } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState, RunInput } from '../../protocol/run.js';
 import { fakeModel, parts } from '../support/fake-model.js';
@@ -14,6 +9,8 @@ import { argumentOf } from '../support/history-of.js';
 import { createRunHarness, type RunHarness } from '../support/run-harness.js';
 import { openTestStores, type TestStores } from '../support/test-stores.js';
 import { until } from '../support/until.js';
+import { fakeAgent } from '../support/fake-agent.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 /** Enough for two continue-as-new: the tests' server suggests one every 13 steps or so. */
 const STEPS = 30;
@@ -26,22 +23,9 @@ function createLongAgent(): AgentDefinition {
     const step = prompt.filter(({ role }) => role === 'assistant').length + 1;
     const text = parts.text(`${String(step)} `);
     if (step === STEPS) return [...text, ...parts.finish()];
-    return [...text, ...parts.call('again', 'note', {}), ...parts.finish('tool-calls')];
+    return parts.asks(text, parts.call('again', 'note', {}));
   });
-  return defineAgent({
-    name: 'long',
-    systemPrompt: '',
-    tools: [
-      defineTool({
-        name: 'note',
-        description: 'Takes a note.',
-        inputSchema: z.object({}),
-        execute: () => 'noted',
-      }),
-    ],
-    llmConfig: { model },
-    maxSteps: STEPS,
-  });
+  return fakeAgent('long', model, { tools: [fakeTool('note', () => 'noted')], maxSteps: STEPS });
 }
 
 /** The names of agents whose models think, with the function that lets each speak. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import { createScriptedModel, defineTool } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { toolQueueOf } from '../../protocol/temporal.js';
 import type { RunRecord } from '../../store/contract/runs.js';
@@ -7,6 +7,7 @@ import { createGatedAgent } from '../support/gated-agent.js';
 import { argumentOf } from '../support/history-of.js';
 import { createRunHarness, useRuns, type RunHarness } from '../support/run-harness.js';
 import { until } from '../support/until.js';
+import { fakeAgent } from '../support/fake-agent.js';
 
 const config = {
   description: 'Says it again.',
@@ -20,12 +21,7 @@ const tuned = defineTool({
   activity: { retry: { maximumAttempts: 2 } },
 });
 const asked = defineTool({ name: 'asked', ...config, requireApproval: true });
-const agent = defineAgent({
-  name: 'eager',
-  systemPrompt: '',
-  tools: [echo, tuned, asked],
-  llmConfig: { model: createScriptedModel() },
-});
+const agent = fakeAgent('eager', createScriptedModel(), { tools: [echo, tuned, asked] });
 
 const { runs, stores } = useRuns([agent]);
 

@@ -14,7 +14,7 @@ function createTalkingAgent(shape: (typeof SHAPES)[number]): AgentDefinition {
     const text = parts.text(SECRET);
     if (prompt.some(({ role }) => role === 'tool')) return [...text, ...parts.finish()];
     const calls = ['look', 'pay', 'locate'].flatMap((name) => parts.call(name, name, args));
-    return [...text, ...calls, ...parts.finish('tool-calls')];
+    return parts.asks(text, calls);
   });
   const tool = { description: SECRET, inputSchema: z.object({ of: z.string() }) };
   return defineAgent({

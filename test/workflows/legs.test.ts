@@ -12,6 +12,7 @@ import type { RunRecord } from '../../store/contract/runs.js';
 import { createTakeOver } from '../../worker/take-over.js';
 import { createRunHarness, useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 const OTHER_QUEUE = `other-${randomBytes(6).toString('hex')}`;
 const inputSchema = z.object({});
@@ -19,51 +20,29 @@ const inputSchema = z.object({});
 const held = new Map<string, () => void>();
 const tools = [
   defineTool({ name: 'echo', description: 'Echoes.', inputSchema, execute: () => 'ok' }),
-  defineTool({
-    name: 'charge',
-    description: 'Charges.',
-    inputSchema,
-    requireApproval: true,
-    execute: () => 'charged',
-  }),
-  defineTool({
-    name: 'hold',
-    description: 'Lasts until it is released.',
-    inputSchema,
-    execute: (_, { toolCallId }) =>
+  fakeTool('charge', () => 'charged', { inputSchema, requireApproval: true }),
+  fakeTool(
+    'hold',
+    (_, { toolCallId }) =>
       new Promise((resolve) => {
         held.set(toolCallId, () => {
           resolve('held');
         });
       }),
-  }),
-  defineTool({
-    name: 'far',
-    description: 'Is executed where no worker is.',
+    { inputSchema },
+  ),
+  fakeTool('far', () => 'never', {
     inputSchema,
-    execute: () => 'never',
     activity: { taskQueue: 'unpolled', scheduleToStartTimeout: 500 },
   }),
-  defineTool({
-    name: 'elsewhere',
-    description: 'Is executed by other workers.',
+  fakeTool('elsewhere', () => 'there', { inputSchema, activity: { taskQueue: OTHER_QUEUE } }),
+  fakeTool('once', (_, { attempt }) => attempt, {
     inputSchema,
-    execute: () => 'there',
-    activity: { taskQueue: OTHER_QUEUE },
-  }),
-  defineTool({
-    name: 'once',
-    description: 'Is executed by an activity of its own.',
-    inputSchema,
-    execute: (_, { attempt }) => attempt,
     activity: { startToCloseTimeout: 90_000, retry: { maximumAttempts: 1 } },
   }),
-  defineTool({
-    name: 'holdTwice',
-    description: 'Lasts, and may be attempted twice.',
-    inputSchema,
-    idempotent: true,
-    execute: (_, { toolCallId }) =>
+  fakeTool(
+    'holdTwice',
+    (_, { toolCallId }) =>
       new Promise((resolve) => {
         const former = held.get(toolCallId);
         held.set(toolCallId, () => {
@@ -71,8 +50,8 @@ const tools = [
           resolve('late');
         });
       }),
-    activity: { retry: { maximumAttempts: 2 } },
-  }),
+    { inputSchema, idempotent: true, activity: { retry: { maximumAttempts: 2 } } },
+  ),
 ];
 
 const define = (name: string, activities?: RunShape) => {

@@ -1,32 +1,22 @@
-import { z } from 'zod';
-import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import { createScriptedModel, defineAgent } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { useRuns } from '../support/run-harness.js';
 import { userMessage } from '../support/session-driver.js';
 import { until } from '../support/until.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 /** Number of executions of the tool in progress. */
 let working = 0;
 
-const hold = defineTool({
-  name: 'hold',
-  description: 'Lasts until its run is stopped.',
-  inputSchema: z.object({}),
-  execute: async (_, { abortSignal }) => {
-    working += 1;
-    await new Promise((resolve) => {
-      abortSignal.addEventListener('abort', resolve, { once: true });
-    });
-    working -= 1;
-  },
+const hold = fakeTool('hold', async (_, { abortSignal }) => {
+  working += 1;
+  await new Promise((resolve) => {
+    abortSignal.addEventListener('abort', resolve, { once: true });
+  });
+  working -= 1;
 });
-const echo = defineTool({
-  name: 'echo',
-  description: 'Says it again.',
-  inputSchema: z.object({}),
-  execute: () => 'again',
-});
+const echo = fakeTool('echo', () => 'again');
 const base = { systemPrompt: '', tools: [hold, echo], llmConfig: { model: createScriptedModel() } };
 const agent = defineAgent({ name: 'many', ...base });
 const wide = defineAgent({ name: 'wide', ...base, maxCallsPerStep: 1_000 });

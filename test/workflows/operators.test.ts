@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineAgent, defineTool, type AgentDefinition } from '../../agents/index.js';
+import { defineTool, type AgentDefinition } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { AgentState } from '../../protocol/run.js';
 import { hashInput } from '../../protocol/shown-call.js';
@@ -8,6 +8,8 @@ import { fakeModel, parts } from '../support/fake-model.js';
 import { argumentOf, summariesOf, type HistoryEvent } from '../support/history-of.js';
 import { useRuns } from '../support/run-harness.js';
 import { until } from '../support/until.js';
+import { fakeAgent } from '../support/fake-agent.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 const executed: unknown[] = [];
 
@@ -15,40 +17,30 @@ const executed: unknown[] = [];
 function createAskingAgent(): AgentDefinition {
   const model = fakeModel((_, { prompt }) => {
     const at = prompt.findLastIndex(({ role }) => role === 'user');
-    if (prompt.length > at + 1) return [...parts.text('done'), ...parts.finish()];
+    if (prompt.length > at + 1) return parts.says('done');
     const content = prompt[at]?.content;
     const tool = Array.isArray(content) && content[0]?.type === 'text' ? content[0].text : '';
-    return [...parts.call('c1', tool, { amount: 5 }), ...parts.finish('tool-calls')];
+    return parts.asks(parts.call('c1', tool, { amount: 5 }));
   });
   const inputSchema = z.object({ amount: z.number() });
-  return defineAgent({
-    name: 'asking',
-    systemPrompt: '',
+  return fakeAgent('asking', model, {
     tools: [
-      defineTool({
-        name: 'pay',
-        description: 'Pays.',
-        inputSchema,
-        requireApproval: true,
-        deadlineMs: 60_000,
-        timeoutMs: 70_000,
-        execute: (input) => {
+      fakeTool(
+        'pay',
+        (input) => {
           executed.push(input);
           return input;
         },
-      }),
-      defineTool({
-        name: 'wire',
-        description: 'Pays with four eyes.',
+        { inputSchema, requireApproval: true, deadlineMs: 60_000, timeoutMs: 70_000 },
+      ),
+      fakeTool('wire', (input) => input, {
         inputSchema,
         requireApproval: true,
         separateApprover: true,
         deadlineMs: 60_000,
-        execute: (input) => input,
       }),
       defineTool({ name: 'locate', description: 'Asks.', inputSchema, execute: 'client' }),
     ],
-    llmConfig: { model },
   });
 }
 

@@ -1,28 +1,21 @@
 import { z } from 'zod';
-import { createScriptedModel, defineAgent, defineTool } from '../../agents/index.js';
+import { createScriptedModel } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunShape } from '../../protocol/run.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { argumentOf } from '../support/history-of.js';
 import { useRuns } from '../support/run-harness.js';
+import { fakeAgent } from '../support/fake-agent.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 const tool = (name: string, requireApproval?: true) =>
-  defineTool({
-    name,
-    description: name,
-    inputSchema: z.object({}),
-    execute: () => name,
-    requireApproval,
-  });
+  fakeTool(name, () => name, { requireApproval });
 
 const reporter = (name: string, maxSteps: number, activities?: RunShape) =>
-  defineAgent({
-    name,
+  fakeAgent(name, createScriptedModel(), {
     activities,
-    systemPrompt: '',
     tools: [tool('look'), tool('ask', true)],
     outputSchema: z.object({ answer: z.number() }),
-    llmConfig: { model: createScriptedModel() },
     maxSteps,
   });
 

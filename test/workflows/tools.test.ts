@@ -1,47 +1,31 @@
 import { z } from 'zod';
-import {
-  createScriptedModel,
-  defineAgent,
-  defineTool,
-  type AgentDefinition,
-} from '../../agents/index.js';
+import { createScriptedModel, type AgentDefinition } from '../../agents/index.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import type { RunShape } from '../../protocol/run.js';
 import { useRuns } from '../support/run-harness.js';
+import { fakeAgent } from '../support/fake-agent.js';
+import { fakeTool } from '../support/fake-tool.js';
 
 /** Attempts by call, as the tool saw them. */
 const attempts = new Map<string, [attempt: number, key: string][]>();
 const inputSchema = z.object({ fails: z.number().default(0) });
 
-const flaky = defineTool({
-  name: 'flaky',
-  description: 'Fails a given number of times.',
-  inputSchema,
-  idempotent: true,
-  retry: { attempts: 3, initialIntervalMs: 10 },
-  execute: ({ fails }, { toolCallId, attempt, idempotencyKey }) => {
+const flaky = fakeTool(
+  'flaky',
+  ({ fails }, { toolCallId, attempt, idempotencyKey }) => {
     const seen = attempts.get(toolCallId) ?? [];
     attempts.set(toolCallId, [...seen, [attempt, idempotencyKey]]);
     if (attempt <= fails) throw new Error(`try ${String(attempt)}`);
     return { attempt };
   },
-});
+  { inputSchema, idempotent: true, retry: { attempts: 3, initialIntervalMs: 10 } },
+);
 const finishing = (name: string, more: object) =>
-  defineTool({
-    name,
-    description: 'Ends the run.',
-    inputSchema: z.object({}),
-    execute: () => 21,
-    finishWith: (output) => ({ answer: Number(output) * 2 }),
-    ...more,
-  });
+  fakeTool(name, () => 21, { finishWith: (output) => ({ answer: Number(output) * 2 }), ...more });
 const define = (name: string, activities?: RunShape) =>
-  defineAgent({
-    name,
+  fakeAgent(name, createScriptedModel(), {
     activities,
-    systemPrompt: '',
     tools: [flaky, finishing('answer', {}), finishing('answerAsked', { requireApproval: true })],
-    llmConfig: { model: createScriptedModel() },
   });
 const SHAPES = [
   ['', define('tooled')],

@@ -17,10 +17,6 @@ async function* source(...events: SSEEvent[]): AsyncGenerator<SSEEvent> {
   for (const event of events) yield await Promise.resolve(event);
 }
 
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 describe('an SSE body of events', () => {
   it('an SSE body has the ids of events with a sequence, and ends with [DONE]', async () => {
     const response = buildSSEResponse(

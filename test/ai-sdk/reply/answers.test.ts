@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { defineAgent, defineTool, type ToolDefinition } from '../../../agents/index.js';
+import { defineAgent, type ToolDefinition } from '../../../agents/index.js';
 import { createScriptedModel } from '../../../agents/scripted/scripted-model.js';
 import type { SnapshotDeps, UIMessage } from '../../../ai-sdk/index.js';
 import { continueTurn } from '../../../ai-sdk/reply/continue-turn.js';
@@ -23,6 +22,7 @@ import { withoutLog } from '../recorded/without-log.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 import { until } from '../../support/until.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 /** The page's copy of the conversation with these calls answered. */
 async function answered(
@@ -216,13 +216,7 @@ describe('answers (path 3)', () => {
 
   it("a page's call stays static in what follows its answer, and in what ends it without one", async () => {
     const locate = (name: string, deadlineMs?: number): ToolDefinition =>
-      defineTool({
-        name,
-        description: 'Locates.',
-        inputSchema: z.object({}),
-        execute: 'client',
-        deadlineMs,
-      });
+      fakeTool(name, 'client', { deadlineMs });
     const tools = [locate('locate'), locate('locateAtOnce', 1)];
     const llmConfig = { model: createScriptedModel() };
     const runtime = runtimeOf(defineAgent({ name: 'lab', systemPrompt: '', tools, llmConfig }));

@@ -1,11 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider';
 import { z } from 'zod';
-import {
-  AgentRegistry,
-  defineAgent,
-  defineTool,
-  type AgentDefinition,
-} from '../../../agents/index.js';
+import { AgentRegistry, type AgentDefinition } from '../../../agents/index.js';
 import { createScriptedModel } from '../../../agents/scripted/scripted-model.js';
 import { handleChatStream, type HandleChatStreamDeps } from '../../../ai-sdk/index.js';
 import {
@@ -16,6 +11,8 @@ import type { PostedMessage } from '../../../protocol/http.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
+import { fakeAgent } from '../../support/fake-agent.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 export const user = (id: string, text = 'go'): PostedMessage => ({
   id,
@@ -30,26 +27,20 @@ export type ChatRuntime = Pick<MemoryStores, 'streamManager'> & {
   agents: AgentRegistry;
 };
 
-const charge = defineTool({
-  name: 'charge',
-  description: 'Charges an amount.',
+const charge = fakeTool('charge', () => 'ok', {
   inputSchema: z.object({ amount: z.number() }),
   requireApproval: true,
-  execute: () => 'ok',
 });
 
-const echo = defineTool({
-  name: 'echo',
-  description: 'Repeats a value.',
+const echo = fakeTool('echo', ({ value }) => ({ value }), {
   inputSchema: z.object({ value: z.unknown() }),
   idempotent: true,
-  execute: ({ value }) => ({ value }),
 });
 
 /** A runtime in this process whose agent speaks as this model. */
 export function createRuntime(model: LanguageModelV4): ChatRuntime {
   const tools = [charge, echo];
-  return runtimeOf(defineAgent({ name: 'lab', systemPrompt: '', tools, llmConfig: { model } }));
+  return runtimeOf(fakeAgent('lab', model, { tools }));
 }
 
 export function runtimeOf(agent: AgentDefinition): ChatRuntime {

@@ -11,10 +11,6 @@ import {
 beforeEach(() => {
   jest.useFakeTimers();
 });
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 const hangs = { authorize: () => new Promise<boolean>(() => undefined) };
 const caller = { userId: 'bob' };
 

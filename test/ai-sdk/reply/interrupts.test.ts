@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineAgent, defineTool } from '../../../agents/index.js';
+import { defineTool } from '../../../agents/index.js';
 import { toUserMessages } from '../../../ai-sdk/index.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
@@ -7,6 +7,7 @@ import { createGatedAgent } from '../../support/gated-agent.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 import { until } from '../../support/until.js';
 import { ask, runtimeOf, user, type ChatRuntime } from './ask.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 
 const cut: PostedMessage = {
   id: 'msg-1',
@@ -101,9 +102,7 @@ describe('a message that comes while a reply is written', () => {
         return n === 0 ? parts.asks(parts.call('c1', 'pay', {})) : parts.says('Paid.');
       });
       const tools = [defineTool(tool)];
-      const runtime = runtimeOf(
-        defineAgent({ name: 'lab', systemPrompt: '', tools, llmConfig: { model } }),
-      );
+      const runtime = runtimeOf(fakeAgent('lab', model, { tools }));
       await ask(runtime, [user('u1')]);
       const asked = (await snapshotOf(runtime, 's1'))?.messages.at(-1);
       const base = { sessionId: 's1', toolCallId: 'c1', by: 'anonymous' };

@@ -1,4 +1,4 @@
-import { AgentRegistry, defineAgent } from '../../../agents/index.js';
+import { AgentRegistry } from '../../../agents/index.js';
 import { decideReply, type ChatDeps, type ChatReply } from '../../../ai-sdk/index.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import type { Store } from '../../../store/contract/store.js';
@@ -8,6 +8,7 @@ import { AGENT, drive, newCall, type SessionDriver } from '../../support/session
 import { attachReader } from '../../../ai-sdk/reply/attach-turn.js';
 import { user } from './ask.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 
 /** The store, and the names of the reads of sessions and calls that it was asked for. */
 function countReads(store: Store): { store: Store; reads: string[] } {
@@ -35,12 +36,11 @@ function countReads(store: Store): { store: Store; reads: string[] } {
   };
 }
 
-const agent = defineAgent({
-  name: AGENT,
-  systemPrompt: '',
-  tools: [],
-  llmConfig: { model: fakeModel(() => [...parts.text('hello'), ...parts.finish()]) },
-});
+const agent = fakeAgent(
+  AGENT,
+  fakeModel(() => parts.says('hello')),
+  { tools: [] },
+);
 
 describe('session reads of one request', () => {
   let deps: ChatDeps;

@@ -1,13 +1,12 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { AgentRegistry, defineAgent } from '../../../agents/index.js';
+import { AgentRegistry } from '../../../agents/index.js';
 import type { CalledRun, CalledRunRequest } from '../../../protocol/temporal.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { createCalledRunActivities } from '../../../extensions/called-runs/activities.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 
-afterEach(() => void jest.restoreAllMocks());
-
-const agent = defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } });
+const agent = fakeAgent('tester', 'scripted');
 
 /** Returns a try's error if the run refuses so; without `refusal`, the run is busy. */
 async function refused(

@@ -1,4 +1,4 @@
-import { AgentRegistry, defineAgent } from '../../../agents/index.js';
+import { AgentRegistry } from '../../../agents/index.js';
 import { readInput } from '../../../runs/agent-input.js';
 import { createCalledRuns } from '../../../extensions/called-runs/called-runs.js';
 import { MessageWaitsError, runOfMessage } from '../../../runs/refusals.js';
@@ -14,16 +14,15 @@ import {
   type SessionDriver,
 } from '../../support/session-driver.js';
 import { createIdleRuns, IDLE_WORKFLOWS } from '../../support/idle-workflows.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 
-const agent = defineAgent({ name: AGENT, systemPrompt: '', llmConfig: { model: 'scripted' } });
+const agent = fakeAgent(AGENT, 'scripted');
 
 const look = (runId: string) => {
   looked.push(runId);
   return IDLE_WORKFLOWS.look(runId);
 };
 const later = (): void => void jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 60_000);
-afterEach(() => void jest.restoreAllMocks());
-
 let stores: MemoryStores;
 let called: CalledRunActivities;
 let session: SessionDriver;

@@ -1,33 +1,23 @@
 import type { LanguageModelUsage } from 'ai';
 import { convertToUIMessages } from '../../../ai-sdk/parts/convert-messages.js';
-import {
-  DefinitionError,
-  defineTool,
-  type MadeCompaction,
-  type PrepareStep,
-} from '../../../agents/index.js';
+import { DefinitionError, type MadeCompaction, type PrepareStep } from '../../../agents/index.js';
 import {
   compaction,
   type CompactionSettings,
   type ToSummarize,
 } from '../../../extensions/compaction/index.js';
-import { z } from 'zod';
 import { createHarness } from '../../support/activity-harness.js';
 import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
 import { drive, newSessionId } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 const { call, says, asks } = parts;
 const LONG = 'x'.repeat(200);
 const usage = { inputTokens: 100, outputTokens: 10 } as LanguageModelUsage;
-const look = defineTool({
-  name: 'look',
-  description: 'Looks.',
-  inputSchema: z.object({}),
-  execute: () => LONG,
-});
+const look = fakeTool('look', () => LONG);
 
 const reply = says(LONG);
 const hasNotes = ({ prompt }: { prompt: unknown }) => JSON.stringify(prompt).includes('notes');

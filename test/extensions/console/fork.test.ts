@@ -1,4 +1,4 @@
-import { AgentRegistry, defineAgent } from '../../../agents/index.js';
+import { AgentRegistry } from '../../../agents/index.js';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { limits, toQuotas } from '../../../extensions/limits/index.js';
 import { HelixError } from '../../../protocol/errors.js';
@@ -6,6 +6,7 @@ import { createMemoryStores, type MemoryStores } from '../../../store/memory/ind
 import { changing, drive, newCall, type SessionDriver } from '../../support/session-driver.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 
 /** Forks a run of Ann, who may have two active runs. */
 let stores: MemoryStores;
@@ -33,9 +34,7 @@ beforeEach(async () => {
     return { ...changes, runs: { ...runs, resume } };
   });
   stores = { ...opened, store };
-  const agents = new AgentRegistry([
-    defineAgent({ name: 'tester', systemPrompt: '', llmConfig: { model: 'scripted' } }),
-  ]);
+  const agents = new AgentRegistry([fakeAgent('tester', 'scripted')]);
   const extensions = [limits({ quotas: toQuotas({ runs: 2 }) })];
   executor = createIdleRuns(stores, { agents, extensions });
   api = await startApi({

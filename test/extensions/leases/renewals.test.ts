@@ -198,7 +198,6 @@ it('the pulse names the tool that began since the last tick, or is alone, and no
   pulse.executing(callOf('x'.repeat(5_000)));
   expect(suspect()).toBeUndefined();
   pulse.stop();
-  jest.useRealTimers();
 });
 
 const report = (sentAt: number, steadySince = sentAt) => ({

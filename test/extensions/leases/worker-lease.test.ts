@@ -70,15 +70,11 @@ it('a call that must not be repeated is refused if the store does not take its n
   await held.registered;
   isSilent = true;
   jest.useFakeTimers({ doNotFake: ['performance'] });
-  try {
-    const { noted } = held.becomePatient();
-    await Promise.all([
-      expect(noted).rejects.toMatchObject({ message: 'the store does not answer' }),
-      jest.advanceTimersByTimeAsync(5_000),
-    ]);
-  } finally {
-    jest.useRealTimers();
-  }
+  const { noted } = held.becomePatient();
+  await Promise.all([
+    expect(noted).rejects.toMatchObject({ message: 'the store does not answer' }),
+    jest.advanceTimersByTimeAsync(5_000),
+  ]);
 });
 
 it('sees from its beginning on how others do, if its renewals follow without a gap', async () => {
@@ -183,10 +179,8 @@ it('takes on no attempt if others do not see that it lives, whether it renewed b
   await before.close();
   expect([never.isHeld(), before.isHeld()]).toEqual([true, true]);
   const later = process.hrtime.bigint() + 6_000_000_000n;
-  const clock = jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => later);
-  const areHeld = [never.isHeld(), before.isHeld()];
-  clock.mockRestore();
-  expect(areHeld).toEqual([false, false]);
+  jest.spyOn(process.hrtime, 'bigint').mockImplementation(() => later);
+  expect([never.isHeld(), before.isHeld()]).toEqual([false, false]);
 });
 
 it('a stop in the mailbox reaches the attempts of its conversation', async () => {

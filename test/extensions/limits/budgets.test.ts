@@ -170,13 +170,9 @@ describe('budgets', () => {
     await spend(2);
     const month = new Date().toISOString().slice(0, 7);
     const now = jest.spyOn(Date.prototype, 'toISOString');
-    try {
-      for (const day of ['10', '11']) {
-        now.mockReturnValue(`${month}-${day}T12:00:00.000Z`);
-        await say(runs);
-      }
-    } finally {
-      now.mockRestore();
+    for (const day of ['10', '11']) {
+      now.mockReturnValue(`${month}-${day}T12:00:00.000Z`);
+      await say(runs);
     }
     expect(lines).toMatchObject([{ owner: 'ann', period: 'month' }]);
   });

@@ -3,11 +3,12 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createToolHost } from '../../../activities/index.js';
-import { defineAgent, type AgentDefinition, type ToolContext } from '../../../agents/index.js';
+import type { AgentDefinition, ToolContext } from '../../../agents/index.js';
 import { mcpServers, type McpServers } from '../../../extensions/mcp/index.js';
 import { createLibrarian } from '../../../examples/mcp/agent.js';
 import { anyFreePort } from '../../../scripts/system/ports.mjs';
 import { startProgram } from '../../support/program.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 
 const { resolve } = createRequire(import.meta.url);
 const EVERYTHING = resolve('@modelcontextprotocol/server-everything/dist/index.js');
@@ -37,12 +38,7 @@ async function equip(agent: AgentDefinition) {
 }
 
 const agentWith = (servers: McpServers) =>
-  defineAgent({
-    name: 'a',
-    systemPrompt: '',
-    toolSources: [mcpServers(servers)],
-    llmConfig: { model: 'scripted' },
-  });
+  fakeAgent('a', 'scripted', { toolSources: [mcpServers(servers)] });
 
 /** Starts the reference server and waits until it listens on HTTP. */
 async function serveEverything(): Promise<string> {

@@ -15,10 +15,7 @@ afterEach(async () => {
 async function call(tools: string[], http?: Awaited<ReturnType<typeof byHttp>>) {
   const stores = await openTestStores();
   const { server, notes } = http ?? (await byStdio('strange'));
-  const asks = tools.map((tool, at) => [
-    ...parts.call(`c${String(at)}`, `s_${tool}`, {}),
-    ...parts.finish('tool-calls'),
-  ]);
+  const asks = tools.map((tool, at) => parts.asks(parts.call(`c${String(at)}`, `s_${tool}`, {})));
   const model = fakeModel(sayInTurn(...asks));
   const toolHost = createToolHost({ info: () => undefined, warn: () => undefined });
   hosts.push(toolHost);

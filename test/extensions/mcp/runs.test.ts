@@ -8,7 +8,7 @@ import { openTestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
 const calling = (name: string, input: object = {}) =>
-  fakeModel(sayInTurn([...parts.call('c1', name, input), ...parts.finish('tool-calls')]));
+  fakeModel(sayInTurn(parts.asks(parts.call('c1', name, input))));
 
 const offered = ({ tools = [] }: LanguageModelV4CallOptions): string[] =>
   tools.map(({ name }) => name);
@@ -121,7 +121,7 @@ describe('tools of servers in a run', () => {
       status: 'failed',
       error: { code: 'mcp_unavailable', retryable: true },
     });
-    const model = fakeModel(() => [...parts.text('alone'), ...parts.finish()]);
+    const model = fakeModel(() => parts.says('alone'));
     const other = await startRun({ s: { ...servers.s, optional: true } }, model);
     expect(await other.step(other.run, 1)).toMatchObject({ status: 'completed' });
     expect(model.doStreamCalls.map(offered)).toEqual([[]]);

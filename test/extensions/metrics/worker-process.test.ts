@@ -68,22 +68,18 @@ it('a collector of metrics that is away is one line, which names the setting', (
 
 it('a collector of metrics counts as back once no export has failed for a while', () => {
   jest.useFakeTimers();
-  try {
-    const { lines, log } = open();
-    const miss = (): void =>
-      log.warn('OTLP metric export failed; metrics may be dropped', { error: 'network error' });
-    miss();
-    jest.advanceTimersByTime(59_000);
-    miss();
-    jest.advanceTimersByTime(59_000);
-    expect(lines).toHaveLength(1);
-    jest.advanceTimersByTime(1_000);
-    expect(lines.slice(1)).toEqual([
-      'The collector at http://collector:4318/v1/metrics takes metrics again.',
-    ]);
-    miss();
-    expect(lines).toHaveLength(3);
-  } finally {
-    jest.useRealTimers();
-  }
+  const { lines, log } = open();
+  const miss = (): void =>
+    log.warn('OTLP metric export failed; metrics may be dropped', { error: 'network error' });
+  miss();
+  jest.advanceTimersByTime(59_000);
+  miss();
+  jest.advanceTimersByTime(59_000);
+  expect(lines).toHaveLength(1);
+  jest.advanceTimersByTime(1_000);
+  expect(lines.slice(1)).toEqual([
+    'The collector at http://collector:4318/v1/metrics takes metrics again.',
+  ]);
+  miss();
+  expect(lines).toHaveLength(3);
 });

@@ -11,8 +11,6 @@ let receiver: NoticeReceiver;
 beforeEach(async () => {
   receiver = await startReceiver();
 });
-afterEach(() => void jest.restoreAllMocks());
-
 const send = (url = receiver.url, privateNetwork = true): Promise<void> =>
   post(url, { body: '{}', privateNetwork });
 

@@ -1,22 +1,12 @@
 import { z } from 'zod';
-import {
-  AgentRegistry,
-  createSubAgentTool,
-  defineAgent,
-  defineTool,
-} from '../../../agents/index.js';
+import { AgentRegistry, createSubAgentTool, defineAgent } from '../../../agents/index.js';
 import { titleOfAgent, titleOfTool } from '../../../extensions/notify/message.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 const BASE = { systemPrompt: '', llmConfig: { model: 'scripted' } };
 
 const tool = (name: string, title?: string) =>
-  defineTool({
-    name,
-    description: 'Does it.',
-    inputSchema: z.object({}),
-    execute: () => ({}),
-    ...(title !== undefined && { title }),
-  });
+  fakeTool(name, () => ({}), { ...(title !== undefined && { title }) });
 
 it('agents and tools are named by their titles, and where there are none by their names in words', () => {
   const payer = defineAgent({

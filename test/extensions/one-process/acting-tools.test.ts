@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import {
   AgentRegistry,
   createRuleModel,
   defineAgent,
-  defineTool,
   type AgentScope,
   type Principal,
   type ToolContext,
@@ -19,18 +17,17 @@ import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 import { userMessage } from '../../support/session-driver.js';
 import { until } from '../../support/until.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 const seen = new Map<string, [requester?: Principal, approver?: Principal]>();
-const act = defineTool({
-  name: 'act',
-  description: 'Acts.',
-  inputSchema: z.object({}),
-  requireApproval: true,
-  execute: (_input, { sessionId, requester, approver }: ToolContext) => {
+const act = fakeTool(
+  'act',
+  (_input, { sessionId, requester, approver }: ToolContext) => {
     seen.set(sessionId, [requester, approver]);
     return 'done';
   },
-});
+  { requireApproval: true },
+);
 const scopes: AgentScope[] = [];
 const acting = {
   systemPrompt: 'Act.',

@@ -1,6 +1,5 @@
 import type { HttpAgent } from '@ag-ui/client';
-import { z } from 'zod';
-import { AgentRegistry, defineAgent, defineTool } from '../../../agents/index.js';
+import { AgentRegistry } from '../../../agents/index.js';
 import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { startApi } from '../../api/api-server.js';
@@ -8,6 +7,8 @@ import { connectAgUi, run, shown, spoken } from '../../support/ag-ui-client.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { createFlags } from '../../support/gated-agent.js';
 import { until } from '../../support/until.js';
+import { fakeAgent } from '../../support/fake-agent.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 // A device without news gets the stored conversation and, once, the active turn, whenever that turn
 // continues.
@@ -29,19 +30,8 @@ const model = fakeModel(async function* (_n, { prompt }) {
   yield { type: 'text-end', id: 't1' };
   yield* parts.finish();
 });
-const pay = defineTool({
-  name: 'pay',
-  description: 'Pays.',
-  inputSchema: z.object({}),
-  requireApproval: true,
-  execute: () => ({ paid: true }),
-});
-const teller = defineAgent({
-  name: 'teller',
-  systemPrompt: '',
-  tools: [pay],
-  llmConfig: { model },
-});
+const pay = fakeTool('pay', () => ({ paid: true }), { requireApproval: true });
+const teller = fakeAgent('teller', model, { tools: [pay] });
 
 const stores = createMemoryStores();
 const executor = createInProcessExecutor({ agents: [teller], stores });

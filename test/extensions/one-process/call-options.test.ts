@@ -4,7 +4,7 @@ import { ToolLoopAgent } from '../../../extensions/one-process/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
 
-const { text, call, finish } = parts;
+const { call, asks, says } = parts;
 type Model = ReturnType<typeof fakeModel>;
 
 const tools = {
@@ -49,8 +49,8 @@ const theirs = (model: Model) =>
 
 const asked = ({ doStreamCalls, doGenerateCalls }: Model) =>
   [...doStreamCalls, ...doGenerateCalls].map(({ prompt, temperature }) => [prompt[0], temperature]);
-const PAYS = [...call('p1', 'pay', { euros: 5 }), ...finish('tool-calls')];
-const PAID = [...text('Paid.'), ...finish()];
+const PAYS = asks(call('p1', 'pay', { euros: 5 }));
+const PAID = says('Paid.');
 const approveIn = (content: readonly { type: string }[]): ModelMessage => ({
   role: 'tool',
   content: content.flatMap((part) =>
@@ -68,7 +68,7 @@ const approveIn = (content: readonly { type: string }[]): ModelMessage => ({
 
 describe('call options of a ToolLoopAgent of this runtime', () => {
   it('reach prepareCall as in the AI SDK, for each turn its own', async () => {
-    const replies = sayInTurn([...text('One.'), ...finish()], [...text('Two.'), ...finish()]);
+    const replies = sayInTurn(says('One.'), says('Two.'));
     const [own, other] = [fakeModel(replies), fakeModel(replies)];
     const agent = ours(own);
     const calls = [

@@ -1,10 +1,5 @@
 import { z } from 'zod';
-import {
-  createSubAgentTool,
-  defineAgent,
-  defineTool,
-  type ToolSource,
-} from '../../../agents/index.js';
+import { createSubAgentTool, defineAgent, type ToolSource } from '../../../agents/index.js';
 import { handleChatStream } from '../../../ai-sdk/index.js';
 import {
   createInProcessExecutor,
@@ -18,6 +13,8 @@ import { createTestAgent } from '../../support/test-agent.js';
 import { userMessage } from '../../support/session-driver.js';
 import { openTestStores } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
+import { fakeAgent } from '../../support/fake-agent.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 const STORES = [
   ['memory', () => Promise.resolve(createMemoryStores())],
@@ -98,11 +95,9 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
 
   it('a stop reaches a tool that runs', async () => {
     const seen: string[] = [];
-    const slow = defineTool({
-      name: 'slow',
-      description: 'Runs until it is cut.',
-      inputSchema: z.object({}),
-      execute: (_, { abortSignal }) =>
+    const slow = fakeTool(
+      'slow',
+      (_, { abortSignal }) =>
         new Promise((_, reject) => {
           seen.push('runs');
           abortSignal.addEventListener('abort', () => {
@@ -110,14 +105,9 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
             reject(new Error('cut'));
           });
         }),
-    });
+    );
     const model = fakeModel(sayInTurn(parts.asks(parts.call('c1', 'slow', {}))));
-    const agent = defineAgent({
-      name: 'slow',
-      systemPrompt: '',
-      tools: [slow],
-      llmConfig: { model },
-    });
+    const agent = fakeAgent('slow', model, { tools: [slow] });
     const stores = await openStores();
     const executor = open({ agents: [agent], stores });
     const handle = await executor.execute('slow', 'go');
@@ -168,16 +158,9 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
 
   it('a client tool is answered by the client, or expires with the result that its author gave', async () => {
     const make = (name: string, deadlineMs: number) => {
-      const locate = defineTool({
-        name: 'locate',
-        description: 'Asks the browser.',
-        inputSchema: z.object({}),
-        execute: 'client',
-        deadlineMs,
-        onExpiry: { result: 'unknown' },
-      });
+      const locate = fakeTool('locate', 'client', { deadlineMs, onExpiry: { result: 'unknown' } });
       const model = fakeModel(sayInTurn(parts.asks(parts.call('l1', 'locate', {}))));
-      return defineAgent({ name, systemPrompt: '', tools: [locate], llmConfig: { model } });
+      return fakeAgent(name, model, { tools: [locate] });
     };
     const stores = await openStores();
     const agents = [make('answered', 600_000), make('expired', 150)];
@@ -202,15 +185,8 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
       agent: worker,
     });
     const task = calls(['charge', 'c1']);
-    const model = fakeModel(
-      sayInTurn([...parts.call('d1', 'delegate', { task }), ...parts.finish('tool-calls')]),
-    );
-    const boss = defineAgent({
-      name: 'boss',
-      systemPrompt: '',
-      tools: [delegate],
-      llmConfig: { model },
-    });
+    const model = fakeModel(sayInTurn(parts.asks(parts.call('d1', 'delegate', { task }))));
+    const boss = fakeAgent('boss', model, { tools: [delegate] });
     const executor = open({ agents: [boss], stores: await openStores() });
     const handle = await executor.execute('boss', 'work');
     const asked = await handle.result();

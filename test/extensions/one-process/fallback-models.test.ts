@@ -1,22 +1,22 @@
-import { APICallError } from '@ai-sdk/provider';
+import type { APICallError } from '@ai-sdk/provider';
 import { defineAgent, type LlmSettings } from '../../../agents/index.js';
 import { createInProcessExecutor } from '../../../extensions/one-process/index.js';
 
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { fakeModel, parts, type Script } from '../../support/fake-model.js';
+import { apiError, fakeModel, parts, type Script } from '../../support/fake-model.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 
 /** An agent tries several models, each of which may fail. */
 
 function refusal(statusCode: number): APICallError {
-  const request = { url: 'https://models.example', requestBodyValues: {} };
-  return new APICallError({ message: `secret ${String(statusCode)}`, statusCode, ...request });
+  return apiError(statusCode, { message: `secret ${String(statusCode)}` });
 }
 
 const failing =
   (statusCode: number): Script =>
   () =>
     Promise.reject(refusal(statusCode));
-const speaking: Script = () => [...parts.text('from the other'), ...parts.finish()];
+const speaking: Script = () => parts.says('from the other');
 
 function named(id: string, script: Script): ReturnType<typeof fakeModel> {
   return Object.assign(fakeModel(script), { modelId: id });
@@ -136,8 +136,7 @@ describe('models that stand in for one another', () => {
 });
 
 describe('a list of models', () => {
-  const define = (model: unknown) => () =>
-    defineAgent({ name: 'a', systemPrompt: '', llmConfig: { model: model as never } });
+  const define = (model: unknown) => () => fakeAgent('a', model as never);
 
   it.each([
     [[], /llmConfig\.model .*must name a model/s],

@@ -4,7 +4,7 @@ import { createMemoryStores } from '../../../store/memory/index.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 
 it('files of listed hosts are fetched as by the worker: one that is refused is named to the model', async () => {
-  const script = () => [...parts.text('seen'), ...parts.finish()];
+  const script = () => parts.says('seen');
   // The model's provider fetches no URLs.
   const model = Object.defineProperty(fakeModel(script), 'supportedUrls', { value: {} });
   const agent = defineAgent({ name: 'guide', systemPrompt: 'Be brief.', llmConfig: { model } });

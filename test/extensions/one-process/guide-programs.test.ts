@@ -11,15 +11,13 @@ import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
 type Part = LanguageModelV4StreamPart;
 type Sdk = typeof theirs;
 
-const { text, finish } = parts;
+const { text, finish, asks } = parts;
 const says = (words: string, reason?: 'stop' | 'length'): Part[] => [
   ...text(words),
   ...finish(reason),
 ];
-const calls = (...made: [id: string, toolName: string, input: unknown][]): Part[] => [
-  ...made.flatMap(([id, toolName, input]) => parts.call(id, toolName, input)),
-  ...finish('tool-calls'),
-];
+const calls = (...made: [id: string, toolName: string, input: unknown][]): Part[] =>
+  asks(made.flatMap(([id, toolName, input]) => parts.call(id, toolName, input)));
 
 const search = tool({
   inputSchema: z.object({ q: z.string() }),

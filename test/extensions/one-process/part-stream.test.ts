@@ -7,7 +7,7 @@ import { fakeModel, parts, sayInTurn } from '../../support/fake-model.js';
 
 // Compares a stream's parts with those of the AI SDK's own agent for the same replies.
 
-const { text, call, finish } = parts;
+const { text, call, finish, asks, says } = parts;
 type Parts = readonly { type: string }[];
 
 const asInput = (id: string, toolName: string, input: object): LanguageModelV4StreamPart[] => [
@@ -26,10 +26,10 @@ const REPLIES = [
     ...asInput('c1', 'look', { at: 'sky' }),
     ...finish('tool-calls'),
   ],
-  [...call('c2', 'fail', {}), ...finish('tool-calls')],
+  asks(call('c2', 'fail', {})),
   [...call('c4', 'look', { at: 'sea' }), ...call('c5', 'look', { at: 'ice' }), ...finish()],
-  [...call('c6', 'listen', {}), ...finish('tool-calls')],
-  [...call('c3', 'look', { at: 5 }), ...finish('tool-calls')],
+  asks(call('c6', 'listen', {})),
+  asks(call('c3', 'look', { at: 5 })),
   [
     { type: 'source', sourceType: 'url', id: 's', url: 'https://sky.example' },
     { type: 'file', mediaType: 'text/plain', data: { type: 'data', data: 'Ymx1ZQ==' } },
@@ -159,7 +159,7 @@ describe('the parts of a stream', () => {
 
   it('and its output has the type of its schema', async () => {
     const output = aiSdk.Output.object({ schema: z.object({ colour: z.string() }) });
-    const reply = [...call('f1', '__finish__', { colour: 'blue' }), ...finish('tool-calls')];
+    const reply = asks(call('f1', '__finish__', { colour: 'blue' }));
     const agent = new ours.ToolLoopAgent({
       model: fakeModel(() => reply),
       output,
@@ -178,10 +178,7 @@ describe('the parts of a stream', () => {
   const answered = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours, how: Way) => {
     const { isLate = false, ...decision } = how;
     const asking = ['sky', 'sea'].flatMap((at) => call(`c-${at}`, 'look', { at }));
-    const replies = [
-      [...asking, ...finish('tool-calls')],
-      [...text('Blue.'), ...finish()],
-    ];
+    const replies = [asks(asking), says('Blue.')];
     const model = fakeModel(sayInTurn(...replies));
     const agent = new ToolLoopAgent({ model, tools, toolApproval: { look: 'user-approval' } });
     const messages: aiSdk.ModelMessage[] = [{ role: 'user', content: 'What colour is it?' }];
@@ -225,10 +222,7 @@ describe('the parts of a stream', () => {
     const ask = { description: 'Asks.', inputSchema: z.object({}), outputSchema: z.string() };
     const askedBy = async ({ ToolLoopAgent }: typeof aiSdk | typeof ours, ids: string[]) => {
       const calls = ids.flatMap((id) => call(id, 'ask', {}));
-      const replies = [
-        [...calls, ...finish('tool-calls')],
-        [...text('Thanks.'), ...finish()],
-      ];
+      const replies = [asks(calls), says('Thanks.')];
       const model = fakeModel(sayInTurn(...replies));
       const agent = new ToolLoopAgent({ model, tools: { ask: tool(ask) } });
       const messages: aiSdk.ModelMessage[] = [{ role: 'user', content: 'Ask me.' }];

@@ -1,8 +1,4 @@
-import {
-  APICallError,
-  type LanguageModelV4Prompt,
-  type LanguageModelV4StreamPart,
-} from '@ai-sdk/provider';
+import type { APICallError, LanguageModelV4Prompt } from '@ai-sdk/provider';
 import { tool } from 'ai';
 import { z } from 'zod';
 import { defineAgent, type LlmSettings, type PrepareStep } from '../../../agents/index.js';
@@ -13,18 +9,16 @@ import { StartAgentBody } from '../../../protocol/agent-server.js';
 import type { UserRow } from '../../../protocol/rows.js';
 import { toUserMessage } from '../../../store/record/user-message.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { fakeModel, parts, type Script } from '../../support/fake-model.js';
+import { apiError, fakeModel, parts, type Script } from '../../support/fake-model.js';
 
 // One refusal by a provider must not block the conversation for ever.
 
-const { text, call, finish } = parts;
-const says = (words: string): LanguageModelV4StreamPart[] => [...text(words), ...finish()];
+const { text, call, finish, says, asks } = parts;
 
 function refused(message: string, statusCode = 400): APICallError {
   const body = { error: { type: 'invalid_request_error', message } };
-  const request = { url: 'https://models.example', requestBodyValues: {} };
   const responseBody = JSON.stringify(body);
-  return new APICallError({ ...request, message, statusCode, responseBody, isRetryable: false });
+  return apiError(statusCode, { message, responseBody, isRetryable: false });
 }
 
 function modelOf(script: Script, name = { provider: 'mock', modelId: 'mock' }) {
@@ -155,9 +149,7 @@ describe('a prompt that is too long', () => {
     });
   it('is shortened in the same step, and the later ones are kept within that', async () => {
     let asked = 0;
-    const model = limited(() =>
-      asked++ === 0 ? [...call('c1', 'read', {}), ...finish('tool-calls')] : says('read it'),
-    );
+    const model = limited(() => (asked++ === 0 ? asks(call('c1', 'read', {})) : says('read it')));
     const { say } = open(model, { tools: { read } });
     expect(await say('read the log')).toMatchObject({ status: 'completed', text: 'read it' });
     expect(told(model)).toContain('is left out');

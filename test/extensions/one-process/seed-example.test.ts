@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { z } from 'zod';
-import { defineAgent, defineTool } from '../../../agents/index.js';
+import { defineAgent } from '../../../agents/index.js';
 import {
   buildSnapshot,
   ConfigurationError,
@@ -14,6 +14,7 @@ import { InMemoryStateStore, InMemoryStreamManager } from '../../../store/memory
 import { createScriptedModel } from '../../../testing/index.js';
 import { CLIENTS, textOf } from '../../support/chat-client.js';
 import { newSessionId } from '../../support/product.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 // The Helix documents' complete example: an agent with a result, two stores in memory, the
 // in-process executor, and a handler for chat, reconnect and snapshot behind a Hono app.
@@ -97,14 +98,7 @@ it('a page that posts the result of a call that was given up is told so, and the
     name: 'finder',
     systemPrompt: 'Find it.',
     llmConfig: { model },
-    tools: [
-      defineTool({
-        name: 'locate',
-        description: 'Asks.',
-        inputSchema: z.object({}),
-        execute: 'client',
-      }),
-    ],
+    tools: [fakeTool('locate', 'client')],
   });
   const finder = { ...deps, agent: Finder };
   const sessionId = newSessionId();

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { APICallError } from '@ai-sdk/provider';
 import {
   createAgentUIStream,
   readUIMessageStream,
@@ -11,7 +10,6 @@ import {
   type UIMessage,
 } from 'ai';
 import { z } from 'zod';
-import { defineAgent } from '../../../agents/index.js';
 import { beginAfterHistory } from '../../../extensions/one-process/ai-sdk/adopt-history.js';
 import {
   AgentRunError,
@@ -25,12 +23,13 @@ import { LIMITS } from '../../../protocol/limits.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { drive, newCall } from '../../support/session-driver.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
+import { apiError, fakeModel, parts, sayInTurn, type Script } from '../../support/fake-model.js';
 import { until } from '../../support/until.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 
 // AI SDK programs beyond the examples, and refused uses.
 
-const { text, call, finish } = parts;
+const { text, call, finish, asks, says } = parts;
 const tools = {
   pay: tool({
     inputSchema: z.object({ euros: z.number() }),
@@ -43,7 +42,7 @@ function open(script: Script, more?: ToolLoopAgentMore) {
   const toolApproval = { pay: 'user-approval' } as const;
   return { model, agent: new ToolLoopAgent({ model, tools, toolApproval }, more) };
 }
-const PAYS = [...call('p1', 'pay', { euros: 5 }), ...finish('tool-calls')];
+const PAYS = asks(call('p1', 'pay', { euros: 5 }));
 const user = (content: string): ModelMessage => ({ role: 'user', content });
 const approve = (approvalId = ''): ModelMessage => ({
   role: 'tool',
@@ -55,7 +54,7 @@ const approvalIn = (content: readonly { type: string }[]): string | undefined =>
 describe('a ToolLoopAgent of this runtime', () => {
   it('leaves nothing behind when a program drops it', async () => {
     const use = async () => {
-      const { agent, model } = open(sayInTurn([...text('One.'), ...finish()]));
+      const { agent, model } = open(sayInTurn(says('One.')));
       await agent.generate({ messages: [user('first')] });
       return new WeakRef(model);
     };
@@ -69,9 +68,7 @@ describe('a ToolLoopAgent of this runtime', () => {
   });
 
   it('continues its conversation with the messages that it gave back', async () => {
-    const { agent, model } = open(
-      sayInTurn([...text('One.'), ...finish()], [...text('Two.'), ...finish()]),
-    );
+    const { agent, model } = open(sayInTurn(says('One.'), says('Two.')));
     const messages = [user('first')];
     const first = await agent.generate({ messages });
     messages.push(...first.responseMessages, user('second'));
@@ -89,7 +86,7 @@ describe('a ToolLoopAgent of this runtime', () => {
 
   it('takes the results of tools that the program carries out, and gives each message back once', async () => {
     const asks = [...call('l1', 'locate', {}), ...PAYS];
-    const { agent } = open(sayInTurn(asks, [...text('In Rome.'), ...finish()]));
+    const { agent } = open(sayInTurn(asks, says('In Rome.')));
     const asked = await agent.generate({ prompt: 'Where, and pay.' });
     expect(asked.pending.map(({ kind }) => kind).sort()).toEqual(['approval', 'client']);
     const result = { toolCallId: 'l1', toolName: 'locate' } as const;
@@ -112,7 +109,7 @@ describe('a ToolLoopAgent of this runtime', () => {
 
   it('is continued by another process over the same stores, by the id of an approval alone', async () => {
     const stores = createMemoryStores();
-    const script = sayInTurn(PAYS, [...text('Paid.'), ...finish()]);
+    const script = sayInTurn(PAYS, says('Paid.'));
     const first = open(script, { stores });
     const { content, responseMessages } = await first.agent.generate({ prompt: 'Pay.' });
     await first.agent.close();
@@ -128,9 +125,7 @@ describe('a ToolLoopAgent of this runtime', () => {
   });
 
   it('serves a page by the AI SDK itself, turn after turn', async () => {
-    const { agent, model } = open(
-      sayInTurn([...text('One.'), ...finish()], [...text('Two.'), ...finish()]),
-    );
+    const { agent, model } = open(sayInTurn(says('One.'), says('Two.')));
     const uiMessages: UIMessage[] = [];
     for (const asked of ['first', 'second']) {
       const parts = [{ type: 'text' as const, text: asked }];
@@ -152,7 +147,7 @@ describe('a ToolLoopAgent of this runtime', () => {
     'serves an answer (approved: %j) of a page as the AI SDK does',
     async (approved) => {
       const served = async (Agent: typeof ToolLoopAgent | typeof Theirs) => {
-        const model = fakeModel(sayInTurn(PAYS, [...text('Well.'), ...finish()]));
+        const model = fakeModel(sayInTurn(PAYS, says('Well.')));
         const toolApproval = { pay: 'user-approval' } as const;
         const agent = new Agent({ model, tools, toolApproval }) as never;
         const uiMessages: UIMessage[] = [
@@ -207,7 +202,7 @@ describe('a ToolLoopAgent of this runtime', () => {
   });
 
   it("leaves another person's conversation alone", async () => {
-    const { agent } = open(sayInTurn(PAYS, [...text('Paid.'), ...finish()]));
+    const { agent } = open(sayInTurn(PAYS, says('Paid.')));
     const { sessionId, content } = await agent.generate({ prompt: 'Pay.', userId: 'ann' });
     const messages = [approve(approvalIn(content))];
     for (const steal of [
@@ -231,7 +226,7 @@ describe('a ToolLoopAgent of this runtime', () => {
         return sessions.read(id);
       };
       const store = { ...stores.store, sessions: { ...sessions, read } };
-      const script = sayInTurn(PAYS, [...text('Paid.'), ...finish()]);
+      const script = sayInTurn(PAYS, says('Paid.'));
       const { agent } = open(script, { stores: { ...stores, store } });
       const { sessionId, content } = await agent.generate({ prompt: 'Pay.', userId: 'ann' });
       const messages = [approve(approvalIn(content))];
@@ -265,10 +260,7 @@ describe('a ToolLoopAgent of this runtime', () => {
   });
 
   it('rejects with the code of the failure, also in a stream', async () => {
-    const request = { url: 'https://models.example', requestBodyValues: {} };
-    const { agent } = open(() =>
-      Promise.reject(new APICallError({ message: 'secret', statusCode: 401, ...request })),
-    );
+    const { agent } = open(() => Promise.reject(apiError(401, { message: 'secret' })));
     const failed: unknown = await agent.generate({ prompt: 'a' }).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(AgentRunError);
     expect(failed).toMatchObject({ code: 'provider_unauthorized', retryable: false });
@@ -282,12 +274,9 @@ describe('a ToolLoopAgent of this runtime', () => {
       yield* text('Once upon', 't1').slice(0, -1);
       if (n === 0) {
         await until('the text is shown', () => seen === 'Once upon');
-        throw new APICallError({
+        throw apiError(503, {
           message: 'broken',
-          statusCode: 503,
           isRetryable: true,
-          url: 'https://models.example',
-          requestBodyValues: {},
           responseHeaders: { 'retry-after-ms': '1' },
         });
       }
@@ -340,7 +329,7 @@ const stored: ModelMessage[] = [
 
 describe('a history that is not known', () => {
   it('is taken over, and nothing of it is carried out', async () => {
-    const { agent, model } = open(sayInTurn([...text('Three.'), ...finish()]));
+    const { agent, model } = open(sayInTurn(says('Three.')));
     const called = { type: 'tool-call', toolName: 'pay', input: { euros: 5 } } as const;
     const messages: ModelMessage[] = [
       ...stored,
@@ -389,7 +378,7 @@ describe('a history that is not known', () => {
   });
 
   it('has no result that the conversation waits for', async () => {
-    const { agent } = open(sayInTurn([...call('l1', 'locate', {}), ...finish('tool-calls')]));
+    const { agent } = open(sayInTurn(asks(call('l1', 'locate', {}))));
     const asked = await agent.generate({ prompt: 'Where?' });
     const result = { type: 'tool-result', toolCallId: 'l1', toolName: 'locate' } as const;
     const output = { type: 'json', value: { city: 'Rome' } } as const;
@@ -407,11 +396,7 @@ describe('a history that is not known', () => {
 
   it('stays if another call has begun a run of it before the new message is refused', async () => {
     const stores = createMemoryStores();
-    const desk = defineAgent({
-      name: 'desk',
-      systemPrompt: '',
-      llmConfig: { model: fakeModel(sayInTurn()) },
-    });
+    const desk = fakeAgent('desk', fakeModel(sayInTurn()));
     const executor = createInProcessExecutor({ agents: [desk], stores });
     const foreign = { sessionId: 's1', agent: 'desk', owner: 'anonymous', messages: stored };
     for (const isBegun of [false, true]) {

@@ -36,7 +36,7 @@ async function delegate(input: object, target: Target = {}) {
     transport: new HttpRemoteAgentTransport({ url: target.url ?? `${remote.url}/api/agent` }),
     unreachableMs: target.unreachableMs ?? 60_000,
   });
-  const calls = [...parts.call('c1', 'delegate', input), ...parts.finish('tool-calls')];
+  const calls = parts.asks(parts.call('c1', 'delegate', input));
   const model = fakeModel(sayInTurn(calls));
   const harness = createHarness(stores, { model, tools: [tool] });
   const run = await harness.begin();

@@ -1,4 +1,4 @@
-import { AgentRegistry, defineAgent } from '../../../agents/index.js';
+import { AgentRegistry } from '../../../agents/index.js';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { schedules } from '../../../extensions/schedules/index.js';
@@ -8,6 +8,7 @@ import { createMemoryStores, type MemoryStores } from '../../../store/memory/ind
 import { drive } from '../../support/session-driver.js';
 import { startOnMemory, type ApiServer } from '../../api/api-server.js';
 import { FAKE_SCHEDULES, withSchedules } from './fake-schedules.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 
 const PATH = '/api/operator/schedules';
 const BODY = { name: 'daily', agent: 'tester', message: 'hi', owner: 'ann', cron: '0 7 * * 1-5' };
@@ -24,12 +25,7 @@ beforeEach(async () => {
   stores = createMemoryStores();
   const agents = new AgentRegistry(
     (['tester', 'hidden'] as const).map((name) =>
-      defineAgent({
-        name,
-        systemPrompt: '',
-        llmConfig: { model: 'scripted' },
-        public: name === 'tester',
-      }),
+      fakeAgent(name, 'scripted', { public: name === 'tester' }),
     ),
   );
   const fake: Schedules = {

@@ -2,8 +2,6 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, ScheduleNotFoundError } from '@temporalio/client';
 import { createPayloadCodec } from '../../../extensions/codec/index.js';
 import { createSchedules, type Schedules } from '../../../extensions/schedules/schedules.js';
-import { z } from 'zod';
-import { defineAgent, defineTool } from '../../../agents/index.js';
 import { findSession } from '../../../ai-sdk/reply/access.js';
 import { scheduleIdOf, workflowIdOf } from '../../../protocol/ids.js';
 import type { ScheduledRun, ScheduleInput, Firing } from '../../../protocol/schedules.js';
@@ -12,28 +10,21 @@ import { fakeModel, parts } from '../../support/fake-model.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
 import { useRuns } from '../../support/run-harness.js';
 import { until } from '../../support/until.js';
+import { fakeAgent } from '../../support/fake-agent.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 let schedules: Schedules;
 const { agent: gated, open, reached } = createGatedAgent();
-const pay = defineTool({
-  name: 'pay',
-  description: 'Pays.',
-  requireApproval: true,
-  inputSchema: z.object({}),
-  execute: () => 'paid',
-});
-const asker = defineAgent({
-  name: 'asker',
-  systemPrompt: '',
-  tools: [pay],
-  llmConfig: {
-    model: fakeModel((_, { prompt }) =>
-      JSON.stringify(prompt.at(-1)).includes('ask')
-        ? [...parts.call('p1', 'pay', {}), ...parts.finish('tool-calls')]
-        : [...parts.text('fine'), ...parts.finish()],
-    ),
-  },
-});
+const pay = fakeTool('pay', () => 'paid', { requireApproval: true });
+const asker = fakeAgent(
+  'asker',
+  fakeModel((_, { prompt }) =>
+    JSON.stringify(prompt.at(-1)).includes('ask')
+      ? parts.asks(parts.call('p1', 'pay', {}))
+      : parts.says('fine'),
+  ),
+  { tools: [pay] },
+);
 const created: ScheduleInput[] = [];
 
 const { runs, stores } = useRuns([gated, asker]);

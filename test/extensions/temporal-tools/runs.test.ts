@@ -5,7 +5,7 @@ import { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type * as Nexus from 'nexus-rpc';
 import { z } from 'zod';
-import { createRuleModel, defineAgent, defineTool } from '../../../agents/index.js';
+import { createRuleModel } from '../../../agents/index.js';
 import { activityTool, nexusTool } from '../../../extensions/temporal-tools/index.js';
 import { createWarehouseClerk } from '../../../examples/own-workflow/warehouse.js';
 import { createToolWork } from '../../../runs/tool-work.js';
@@ -13,6 +13,8 @@ import { toolWorkflowIdOf } from '../../../protocol/ids.js';
 import type { ToolWorkCall } from '../../../protocol/temporal.js';
 import { sharedTemporalAddress, useRuns } from '../../support/run-harness.js';
 import { until } from '../../support/until.js';
+import { fakeAgent } from '../../support/fake-agent.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 // The worker package of the SDK depends on this package.
 const { operation, OperationError, service, serviceHandler } = createRequire(
@@ -49,17 +51,16 @@ const tools = [
     name: 'big',
     activity: 'ShipOrder',
   }),
-  defineTool({
-    name: 'both',
-    description: 'Two.',
-    inputSchema: order,
-    execute: async (input, { temporal }) => {
+  fakeTool(
+    'both',
+    async (input, { temporal }) => {
       const [first, second] = await Promise.allSettled(
         ['ShipOrder', 'Fail'].map(async (name) => temporal?.execute({ ...shipping, name }, input)),
       );
       return [first, String((second as PromiseRejectedResult).reason)];
     },
-  }),
+    { inputSchema: order },
+  ),
   nexusTool({
     name: 'refuse',
     description: 'Refuses.',
@@ -85,13 +86,7 @@ const model = createRuleModel(({ userText, results }) =>
 );
 const shapes = [undefined, 'leg'] as const;
 const agents = shapes.map((activities) =>
-  defineAgent({
-    name: `owner-${activities ?? 'step'}`,
-    systemPrompt: '',
-    activities,
-    tools,
-    llmConfig: { model },
-  }),
+  fakeAgent(`owner-${activities ?? 'step'}`, model, { activities, tools }),
 );
 
 const clerk = createWarehouseClerk({ taskQueue, endpoint }, model);

@@ -372,24 +372,20 @@ describe('what changes report', () => {
     const { runId } = await session.asked(newCall('c1', 'server'));
     await until('its begin is charged', () => fold.mock.calls.length === 1);
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-    try {
-      await session.carryOut(runId, 1, 'c1', 'done');
-      await session.ask(runId, 2, [newCall('c2', 'server')]);
-      await nextTurn();
-      expect(fold).toHaveBeenCalledTimes(1);
-      await jest.advanceTimersByTimeAsync(2_000);
-      await nextTurn();
-      expect(fold).toHaveBeenCalledTimes(2);
-      await session.carryOut(runId, 2, 'c2', 'done');
-      await session.ask(runId, 3, []);
-      await nextTurn();
-      expect(fold).toHaveBeenCalledTimes(3);
-      await jest.advanceTimersByTimeAsync(2_000);
-      await nextTurn();
-      expect(fold).toHaveBeenCalledTimes(3);
-    } finally {
-      jest.useRealTimers();
-    }
+    await session.carryOut(runId, 1, 'c1', 'done');
+    await session.ask(runId, 2, [newCall('c2', 'server')]);
+    await nextTurn();
+    expect(fold).toHaveBeenCalledTimes(1);
+    await jest.advanceTimersByTimeAsync(2_000);
+    await nextTurn();
+    expect(fold).toHaveBeenCalledTimes(2);
+    await session.carryOut(runId, 2, 'c2', 'done');
+    await session.ask(runId, 3, []);
+    await nextTurn();
+    expect(fold).toHaveBeenCalledTimes(3);
+    await jest.advanceTimersByTimeAsync(2_000);
+    await nextTurn();
+    expect(fold).toHaveBeenCalledTimes(3);
   });
 
   it('a waiting run that a new message replaced has ended', async () => {

@@ -14,10 +14,6 @@ async function open() {
   return { stores, ...(await openSpeaker(stores)) };
 }
 
-afterEach(() => {
-  jest.useRealTimers();
-});
-
 describe('follow', () => {
   it('a follower reads a long log in pages and parses nothing twice', async () => {
     const { stores, session, say } = await open();

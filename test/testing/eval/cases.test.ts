@@ -2,12 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import {
-  defineAgent,
-  defineTool,
-  type AgentDefinition,
-  type ScriptStep,
-} from '../../../agents/index.js';
+import { defineAgent, type AgentDefinition, type ScriptStep } from '../../../agents/index.js';
 import { runCases } from '../../../cli/eval/run-cases.js';
 import {
   createScriptedModel,
@@ -19,35 +14,28 @@ import {
 import { toJUnit } from '../../../testing/eval/index.js';
 import { runCommand } from '../../support/command-line.js';
 import { createOwnProject } from '../../support/own-project.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 let executed = 0;
 const tools = [
-  defineTool({
-    name: 'lookUp',
-    description: 'Looks an order up.',
-    inputSchema: z.object({ order: z.string(), deep: z.boolean().default(false) }),
-    execute: ({ order }) => {
+  fakeTool(
+    'lookUp',
+    ({ order }) => {
       executed += 1;
       if (order === 'lost') throw new Error('There is no such order.');
       return { order, total: 20 };
     },
-  }),
-  defineTool({
-    name: 'refund',
-    description: 'Pays back.',
-    inputSchema: z.object({ amount: z.number() }),
-    requireApproval: true,
-    execute: ({ amount }) => {
+    { inputSchema: z.object({ order: z.string(), deep: z.boolean().default(false) }) },
+  ),
+  fakeTool(
+    'refund',
+    ({ amount }) => {
       executed += 1;
       return { paid: amount };
     },
-  }),
-  defineTool({
-    name: 'locate',
-    description: 'Asks the browser.',
-    inputSchema: z.object({}),
-    execute: 'client',
-  }),
+    { inputSchema: z.object({ amount: z.number() }), requireApproval: true },
+  ),
+  fakeTool('locate', 'client'),
 ];
 
 function desk(script: readonly ScriptStep[], systemPrompt = 'Help.'): AgentDefinition {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineAgent, defineTool, type ScriptStep } from '../../../agents/index.js';
+import type { ScriptStep } from '../../../agents/index.js';
 import { COMMON_METADATA_KEYS } from '../../../protocol/ids.js';
 import type { EvalCase } from '../../../testing/eval/case.js';
 import { compare } from '../../../testing/eval/compare.js';
@@ -7,31 +7,20 @@ import { FAIL_ON } from '../../../testing/eval/evaluate.js';
 import { freeze } from '../../../testing/eval/freeze.js';
 import { runLane } from '../../../testing/eval/run-lane.js';
 import { createScriptedModel, createTestRuntime, type TestRun } from '../../../testing/index.js';
+import { fakeAgent } from '../../support/fake-agent.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 const tools = [
-  defineTool({
-    name: 'refund',
-    description: 'Pays back.',
+  fakeTool('refund', ({ amount }) => ({ paid: amount }), {
     inputSchema: z.object({ amount: z.number() }),
     requireApproval: true,
-    execute: ({ amount }) => ({ paid: amount }),
   }),
-  defineTool({
-    name: 'locate',
-    description: 'Asks the browser.',
-    inputSchema: z.object({}),
-    execute: 'client',
-  }),
+  fakeTool('locate', 'client'),
 ];
 const refund = (id: string) => ({ tool: 'refund', id, args: { amount: 5 } });
 
 const deskOf = (script: readonly ScriptStep[]) =>
-  defineAgent({
-    name: 'desk',
-    systemPrompt: '',
-    tools,
-    llmConfig: { model: createScriptedModel(script) },
-  });
+  fakeAgent('desk', createScriptedModel(script), { tools });
 
 /** Records people's acts and replays them to the same agent. */
 async function replay(script: readonly ScriptStep[], act: (asked: TestRun) => Promise<TestRun>) {

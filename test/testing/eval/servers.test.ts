@@ -1,10 +1,4 @@
-import { z } from 'zod';
-import {
-  defineAgent,
-  defineTool,
-  type AgentDefinition,
-  type ScriptStep,
-} from '../../../agents/index.js';
+import { defineAgent, type AgentDefinition, type ScriptStep } from '../../../agents/index.js';
 import { mcpServers, type StdioMcpServer } from '../../../extensions/mcp/index.js';
 import {
   createScriptedModel,
@@ -14,6 +8,7 @@ import {
 } from '../../../testing/index.js';
 import { byStdio } from '../../support/mcp-servers.js';
 import { until } from '../../support/until.js';
+import { fakeTool } from '../../support/fake-tool.js';
 
 const call = (tool: string, id: string, text: string): ScriptStep => ({
   calls: [{ tool, id, args: { text } }],
@@ -25,12 +20,7 @@ function agentOf(
   script: readonly ScriptStep[],
   called: string[] = [],
 ): AgentDefinition {
-  const own = defineTool({
-    name: 'own',
-    description: 'Own.',
-    inputSchema: z.object({}),
-    execute: () => ({}),
-  });
+  const own = fakeTool('own', () => ({}));
   return defineAgent({
     name: 'sea',
     systemPrompt: 'Help.',
