@@ -6,9 +6,9 @@ import type { AgentDefinition } from '../../agents/definitions.js';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
 import { findJsonFault, LIMITS } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
-import { closedCall } from '../../runs/record/closed-call.js';
+import { closedCall, type CallToCommit } from '../../runs/record/step-chunks.js';
 import { checkInput, parseInput, type CallInput } from './call-input.js';
-import type { CallScope, OpenedCall } from './proposed-calls.js';
+import type { ProposingStep } from './proposed-calls.js';
 import type { ProposedCall } from './step-reply.js';
 
 /** Tool by which a model submits its result, for agents with an output schema. */
@@ -98,7 +98,7 @@ function toStored(data: unknown): Verdict {
 
 /** The calls that submitted the result of a step. */
 export interface FinishCalls {
-  opened: ReadonlyMap<ProposedCall, OpenedCall>;
+  opened: ReadonlyMap<ProposedCall, CallToCommit>;
   /** First valid result. */
   accepted: { output: unknown } | undefined;
 }
@@ -108,11 +108,11 @@ export interface FinishCalls {
  * client ever sees one.
  */
 export async function openFinishCalls(
-  scope: CallScope,
+  from: ProposingStep,
   finish: FinishTool | undefined,
   calls: readonly ProposedCall[],
 ): Promise<FinishCalls> {
-  const opened = new Map<ProposedCall, OpenedCall>();
+  const opened = new Map<ProposedCall, CallToCommit>();
   let accepted: FinishCalls['accepted'];
   for (const call of calls) {
     const { toolCallId, toolName } = call;
@@ -128,7 +128,7 @@ export async function openFinishCalls(
       opened.set(call, { call: acknowledged, chunks: [] });
     } else {
       const why = { code: 'invalid_output', text: verdict.why };
-      opened.set(call, { ...closedCall(scope, call, input.value, why, 0), chunks: [] });
+      opened.set(call, { ...closedCall(from, call, input.value, why, 0), chunks: [] });
     }
   }
   return { opened, accepted };

@@ -8,7 +8,7 @@ import type { ApprovalCall } from '../../agents/tool-config.js';
 import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
 import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
-import { closedCall, type ClosedCall, type StepScope } from '../../runs/record/closed-call.js';
+import { closedCall, type CallToCommit, type StepPlace } from '../../runs/record/step-chunks.js';
 import type { CallDescription, NewCall } from '../../store/contract/call-record.js';
 import { orAborted } from '../attempt.js';
 import { checkCallInput, inputSchemaOf, parseInput } from './call-input.js';
@@ -16,7 +16,7 @@ import { untilStalled, type ClaimedStep } from './middleware.js';
 import { toModelMessages } from './prepare-messages.js';
 import type { ProposedCall } from './step-reply.js';
 
-export interface CallScope extends StepScope {
+export interface ProposingStep extends StepPlace {
   /** Prompt that the model got. */
   prompt?: LanguageModelV4Prompt | undefined;
   /** Number of agents above the run's own. */
@@ -25,24 +25,21 @@ export interface CallScope extends StepScope {
   claimed?: Pick<ClaimedStep, 'attempt' | 'agent'>;
 }
 
-/** A checked call: the commit opens `call`, and `chunks` show it. */
-export type OpenedCall = ClosedCall;
-
 /**
  * Checks a proposed call against the agent's tools. Unknown tools and invalid inputs settle at once
  * with an error for the model.
  */
 export async function openCall(
-  scope: CallScope,
+  from: ProposingStep,
   tools: readonly ToolDefinition[],
   proposed: ProposedCall,
   now: number,
-): Promise<OpenedCall> {
+): Promise<CallToCommit> {
   const { toolCallId, toolName } = proposed;
   const tool = tools.find(({ name }) => name === toolName);
   const parsed = parseInput(proposed.input);
-  const refuse = (code: string, text: string): OpenedCall =>
-    closedCall(scope, proposed, parsed.value, { code, text }, now);
+  const refuse = (code: string, text: string): CallToCommit =>
+    closedCall(from, proposed, parsed.value, { code, text }, now);
   // Viewers read this text too, so it does not name the agent's other tools.
   if (tool === undefined) return refuse('unknown_tool', `There is no tool named "${toolName}".`);
   const { execute, subAgent } = tool;
@@ -54,20 +51,20 @@ export async function openCall(
   if ('why' in checked) {
     return refuse('invalid_tool_input', `Invalid input for "${toolName}": ${checked.why}`);
   }
-  const { depth = 0 } = scope;
+  const { depth = 0 } = from;
   if (subAgent !== undefined && depth >= LIMITS.subAgentDepth) {
     return refuse('subagent_limit', 'No further agent may be asked from here.');
   }
-  const ruling = await ruleOn(scope, tool, toolCallId, checked.data);
-  const opened = toOpened(scope, tool, proposed, parsed.value, ruling, now);
+  const ruling = await ruleOn(from, tool, toolCallId, checked.data);
+  const opened = toOpened(from, { tool, proposed, input: parsed.value, ruling }, now);
   const { kind } = ruling;
   if (kind === 'approval' || kind === 'client') {
-    const about = await describeCall(scope.agentType, tool);
+    const about = await describeCall(from.agentType, tool);
     return { ...opened, call: { ...opened.call, about } };
   }
   if (subAgent === undefined) return opened;
   try {
-    const child = mintChild(scope.agentId, subAgent, checked.data);
+    const child = mintChild(from.agentId, subAgent, checked.data);
     return { ...opened, call: { ...opened.call, child } };
   } catch (error) {
     return refuse('invalid_tool_input', error instanceof Error ? error.message : String(error));
@@ -75,13 +72,13 @@ export async function openCall(
 }
 
 function toOpened(
-  scope: CallScope,
-  tool: ToolDefinition,
-  { toolCallId, toolName, byClient, providerMetadata }: ProposedCall,
-  input: unknown,
-  { kind, verdict }: Ruling,
+  from: ProposingStep,
+  checked: { tool: ToolDefinition; proposed: ProposedCall; input: unknown; ruling: Ruling },
   now: number,
-): OpenedCall {
+): CallToCommit {
+  const { tool, input } = checked;
+  const { toolCallId, toolName, byClient, providerMetadata } = checked.proposed;
+  const { kind, verdict } = checked.ruling;
   const { deadlineMs, onExpiry, timeoutMs, idempotent } = tool;
   const { approve: approved, reason } = verdict ?? {};
   const decision: Decision | undefined =
@@ -89,10 +86,10 @@ function toOpened(
   // A tool's rule that denies at once needs no approver.
   const approvers = kind === 'approval' && approved !== false ? toApprovers(tool) : undefined;
   const denial: ToolRow = { role: 'tool', toolCallId, toolName, denied: true, decision };
-  const base = toBase(scope, { toolCallId, toolName }, now);
+  const base = toBase(from, { toolCallId, toolName }, now);
   const told = providerMetadata && { providerMetadata };
-  const approvalId = formatApprovalId(scope.runId, toolCallId);
-  const chunks: OpenedCall['chunks'] = [];
+  const approvalId = formatApprovalId(from.runId, toolCallId);
+  const chunks: CallToCommit['chunks'] = [];
   if (kind === 'approval' || decision !== undefined) {
     const mark = decision === undefined ? { approvers } : { isAutomatic: true };
     chunks.push({ type: 'tool_approval_request', ...base, approvalId, input, ...mark, ...told });
@@ -129,27 +126,31 @@ function toOpened(
 }
 
 /** Ends the run with a client tool's call: no page is asked, and its row stands for a result. */
-export function endWith(scope: CallScope, { call, chunks }: OpenedCall, now: number): OpenedCall {
+export function endWith(
+  from: ProposingStep,
+  { call, chunks }: CallToCommit,
+  now: number,
+): CallToCommit {
   const { toolCallId, toolName } = call;
   const row: ToolRow = { role: 'tool', toolCallId, toolName, output: null, isEnd: true };
-  const end = { type: 'tool_end', ...toBase(scope, call, now), result: null } as const;
+  const end = { type: 'tool_end', ...toBase(from, call, now), result: null } as const;
   return { call: { ...call, row }, chunks: [...chunks, end] };
 }
 
 /** Refuses a call over the step's limit; the model gets an error and may repeat it later. */
 export function refuseBeyond(
-  scope: CallScope,
+  from: ProposingStep,
   call: ProposedCall,
   max: number,
   now: number,
-): OpenedCall {
+): CallToCommit {
   const why = `Not carried out: a step makes at most ${String(max)} calls.`;
   const { value } = parseInput(call.input);
-  return closedCall(scope, call, value, { code: 'too_many_calls', text: why }, now);
+  return closedCall(from, call, value, { code: 'too_many_calls', text: why }, now);
 }
 
 function toBase(
-  { agentId, agentType, step }: CallScope,
+  { agentId, agentType, step }: ProposingStep,
   { toolCallId, toolName }: Pick<NewCall, 'toolCallId' | 'toolName'>,
   timestamp: number,
 ) {
@@ -165,7 +166,7 @@ interface Ruling {
 
 /** Decides on a call with valid input. @throws once the attempt is cut */
 async function ruleOn(
-  { agentId, agentType, runId, prompt = [], claimed }: CallScope,
+  { agentId, agentType, runId, prompt = [], claimed }: ProposingStep,
   { execute, requireApproval }: ToolDefinition,
   toolCallId: string,
   input: unknown,

@@ -10,8 +10,8 @@ import {
   closedCall,
   closingChunks,
   CUT_CALLS,
-  openingChunks,
-} from '../../runs/record/closed-call.js';
+  type CallToCommit,
+} from '../../runs/record/step-chunks.js';
 import { toChildRef, type NewCall } from '../../store/contract/call-record.js';
 import type { CommitInput } from '../../store/contract/steps.js';
 import { addUsage } from '../../store/contract/usage.js';
@@ -23,13 +23,7 @@ import { activityOf } from '../tool/execute-tool.js';
 import { isBound } from './acceptable-prompt.js';
 import { openFinishCalls, toFinishTool, type FinishCalls } from './finish-tool.js';
 import { untilStalled, type ModelRequest } from './middleware.js';
-import {
-  endWith,
-  openCall,
-  refuseBeyond,
-  type CallScope,
-  type OpenedCall,
-} from './proposed-calls.js';
+import { endWith, openCall, refuseBeyond, type ProposingStep } from './proposed-calls.js';
 import { isOfPrompt, type ProviderFailure } from './provider-failure.js';
 import { repairCalls } from './repair-call.js';
 import { hasReached, modelNameOf, toSpent, usageOf } from './spending.js';
@@ -59,10 +53,9 @@ export function createStepCommit(
   const { attempt, writer, agent, claim, chunks, rows, warn } = request.step;
   const { step, runId } = ref;
   const { parts } = reply.fold;
-  const scope: CallScope = {
-    agentId: ref.sessionId,
-    agentType: ref.agent,
-    step,
+  const base = { agentId: ref.sessionId, agentType: ref.agent, step };
+  const from: ProposingStep = {
+    ...base,
     runId,
     depth: ref.depth,
     prompt: call?.options.prompt,
@@ -73,7 +66,7 @@ export function createStepCommit(
 
   async function complete(): Promise<StepDone> {
     const finish = await toFinishTool(agent);
-    const handed = await openFinishCalls(scope, finish, reply.calls);
+    const handed = await openFinishCalls(from, finish, reply.calls);
     // Models that were asked for a format write the result as text, as the AI SDK expects.
     const written = reply.calls.length === 0 ? await finish?.read(textOf(reply)) : undefined;
     const accepted = handed.accepted ?? written;
@@ -110,7 +103,7 @@ export function createStepCommit(
    */
   async function openCalls(
     handed: FinishCalls['opened'],
-  ): Promise<{ opened: OpenedCall[]; isEnd: boolean }> {
+  ): Promise<{ opened: CallToCommit[]; isEnd: boolean }> {
     const repaired = call === undefined ? reply.calls : await repairCalls(request, call);
     const now = Date.now();
     const { maxCallsPerStep: max = LIMITS.callsPerStep } = agent;
@@ -121,13 +114,13 @@ export function createStepCommit(
         if (finish !== undefined) return finish;
         n += 1;
         return n > max
-          ? refuseBeyond(scope, each, max, now)
-          : openCall(scope, call?.tools ?? [], each, now);
+          ? refuseBeyond(from, each, max, now)
+          : openCall(from, call?.tools ?? [], each, now);
       }),
     );
     const ends = await endsOf(carried.map(({ call }) => call));
     const opened = carried.map((each) =>
-      ends.has(each.call.toolCallId) ? endWith(scope, each, now) : each,
+      ends.has(each.call.toolCallId) ? endWith(from, each, now) : each,
     );
     return { opened, isEnd: ends.size > 0 };
   }
@@ -160,13 +153,13 @@ export function createStepCommit(
   function close(
     isClosed: (part: CallPart) => boolean,
     why: { code: string; text: string },
-  ): OpenedCall[] {
+  ): CallToCommit[] {
     return parts.flatMap((part) => {
       if (part.type !== 'tool-call' || !isClosed(part)) return [];
       const { toolCallId, toolName } = part;
       const made = reply.calls.find((call) => call.toolCallId === toolCallId);
       const input = toPartialInput(made?.input ?? reply.fold.argumentText.get(toolCallId));
-      const closed = closedCall(scope, part, input, why, Date.now());
+      const closed = closedCall(from, part, input, why, Date.now());
       return toolName === FINISH_TOOL_NAME ? { ...closed, chunks: [] } : closed;
     });
   }
@@ -198,7 +191,7 @@ export function createStepCommit(
   }
 
   async function commit(
-    opened: OpenedCall[],
+    opened: CallToCommit[],
     outcome: StepOutcome,
     how: Pick<CommitInput, 'output'> & {
       interrupted?: Interruption;
@@ -224,7 +217,12 @@ export function createStepCommit(
     };
     const hasRow = !isEmpty || refused !== undefined;
     const checkpointId = formatCheckpointId(runId, step);
-    const shown = { isShown: reply.begun(), hasRow: !isEmpty };
+    const stepStart = {
+      type: 'step_start',
+      ...base,
+      timestamp: now,
+      stepId: `s${String(step)}`,
+    } as const;
     const finish = finished && { usage: finished.usage, finishReason: finished.reason };
     const result = owned(
       await store.steps.commit({
@@ -233,10 +231,11 @@ export function createStepCommit(
         row: hasRow ? row : undefined,
         calls,
         chunks: [
-          ...openingChunks(scope, now, shown),
+          // The stream begins a step with its first output, which a reply need not have.
+          ...(isEmpty || reply.begun() ? [] : [stepStart]),
           ...opened.flatMap(({ chunks }) => chunks),
-          ...closingChunks(scope, checkpointId, now, {
-            ...shown,
+          ...closingChunks(from, now, {
+            hasRow: !isEmpty,
             interrupted,
             ...(finish && { finish }),
           }),

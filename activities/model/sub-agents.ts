@@ -1,6 +1,6 @@
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import { childPartOf, rootOf } from '../../protocol/ids.js';
-import type { OpenedCall } from './proposed-calls.js';
+import type { CallToCommit } from '../../runs/record/step-chunks.js';
 
 /**
  * Defers the chunks that ask people if a sub-agent of the same step may ask too, or a webhook may answer after them.
@@ -10,8 +10,8 @@ import type { OpenedCall } from './proposed-calls.js';
 export function deferAsks(
   { tools }: AgentDefinition,
   sessionId: string,
-  opened: readonly OpenedCall[],
-): OpenedCall[] {
+  opened: readonly CallToCommit[],
+): CallToCommit[] {
   const isChild = childPartOf(sessionId) !== '';
   const mayOutlast = isOneOf(tools.filter(mayOutlastAnswers));
   const isOutlasted = opened.some(

@@ -8,7 +8,7 @@ import {
 } from '../../protocol/reply-fold.js';
 import type { AssistantPart, AssistantRow } from '../../protocol/rows.js';
 import type { RunError, StepOutcome, TerminalStatus } from '../../protocol/run.js';
-import { closedCall, closingChunks, CUT_CALLS, type StepScope } from './closed-call.js';
+import { closedCall, closingChunks, CUT_CALLS, type StepPlace } from './step-chunks.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import type { CommitInput } from '../../store/contract/steps.js';
 import type { Store } from '../../store/contract/store.js';
@@ -85,12 +85,12 @@ function toCutCommit(
   { status, error, now }: ForcedEnd,
 ): Omit<CommitInput, 'writer'> {
   const { sessionId, runId, agent: agentType, claimedStep: step, messageId } = record;
-  const scope: StepScope = { agentId: sessionId, agentType, step, runId };
+  const from: StepPlace = { agentId: sessionId, agentType, step, runId };
   const why = status === 'failed' ? CUT_CALLS.failed : CUT_CALLS.stopped;
   const cut = parts.map((part) => withInput(parts, part, argumentText));
   const closed = cut.flatMap((part) =>
     part.type === 'tool-call' && !isCarriedOut(cut, part)
-      ? [closedCall(scope, part, part.input, why, now)]
+      ? [closedCall(from, part, part.input, why, now)]
       : [],
   );
   const interrupted = toInterruption(status);
@@ -111,7 +111,7 @@ function toCutCommit(
     calls: closed.map(({ call }) => call),
     chunks: [
       ...closed.flatMap(({ chunks }) => chunks),
-      ...closingChunks(scope, checkpointId, now, { hasRow, interrupted }),
+      ...closingChunks(from, now, { hasRow, interrupted }),
     ],
     outcome,
     checkpointId,

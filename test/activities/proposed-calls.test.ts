@@ -1,6 +1,6 @@
 import { dynamicTool } from 'ai';
 import { z } from 'zod';
-import { openCall, type CallScope } from '../../activities/model/proposed-calls.js';
+import { openCall, type ProposingStep } from '../../activities/model/proposed-calls.js';
 import { deferAsks, deferredCallsOf } from '../../activities/model/sub-agents.js';
 import { createSubAgentTool, defineAgent, defineTool, fromAiSdkTool } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
@@ -166,8 +166,14 @@ describe('what a model asks for', () => {
   it('a rule that an ending worker leaves behind is asked again by the next attempt', async () => {
     const tool = fakeTool('pay', () => 1, { requireApproval: () => new Promise(() => undefined) });
     const attempt = { signal: AbortSignal.abort() };
-    const claimed = { attempt, agent: { llmConfig: {} } } as unknown as CallScope['claimed'];
-    const scope: CallScope = { agentId: 's', agentType: 'clerk', step: 1, runId: 's:1-x', claimed };
+    const claimed = { attempt, agent: { llmConfig: {} } } as unknown as ProposingStep['claimed'];
+    const scope: ProposingStep = {
+      agentId: 's',
+      agentType: 'clerk',
+      step: 1,
+      runId: 's:1-x',
+      claimed,
+    };
     const proposed = { toolCallId: 'c', toolName: 'pay', input: '{}' };
     await expect(openCall(scope, [tool], proposed, 0)).rejects.toThrow('the step was cut');
   });

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 import { createPreliminary } from '../../activities/tool/call-context.js';
 import { toFailure } from '../../activities/tool/tool-outcome.js';
 import { LIMITS } from '../../protocol/limits.js';
-import { closedCall } from '../../runs/record/closed-call.js';
+import { closedCall } from '../../runs/record/step-chunks.js';
 
 type Execute = (input: unknown, context: ToolContext) => unknown;
 

@@ -3,7 +3,7 @@ import { formatCheckpointId, formatModelWriter } from '../../../protocol/ids.js'
 import { LIMITS } from '../../../protocol/limits.js';
 import type { AssistantRow } from '../../../protocol/rows.js';
 import type { StepOutcome, StopMode, TerminalStatus } from '../../../protocol/run.js';
-import { closingChunks } from '../../../runs/record/closed-call.js';
+import { closingChunks } from '../../../runs/record/step-chunks.js';
 import { toAnswerInput, toExpiryInput } from '../../../runs/record/settle-inputs.js';
 import type { Writer } from '../../../store/contract/log.js';
 import type { CommitInput } from '../../../store/contract/steps.js';
@@ -246,7 +246,7 @@ function commitOf(
     known: 0,
     ...(hasRow && { row }),
     calls: calls.map(toNewCall),
-    chunks: closingChunks({ agentId, agentType, step, runId }, checkpointId, now, {
+    chunks: closingChunks({ agentId, agentType, step, runId }, now, {
       hasRow,
     }),
     checkpointId,

@@ -1,29 +1,32 @@
 import type { ChunkOf, Interruption, StreamChunk } from '../../protocol/chunk.js';
+import { formatCheckpointId } from '../../protocol/ids.js';
 import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { ToolRow } from '../../protocol/rows.js';
 import { SETTLED_TEXTS } from '../../session/settling.js';
 import type { NewCall } from '../../store/contract/call-record.js';
 
-export interface StepScope {
+/** The step that makes calls. */
+export interface StepPlace {
   agentId: string;
   agentType: string;
   step: number;
   runId: string;
 }
 
-export interface ClosedCall {
+/** A checked call: the commit opens `call`, and `chunks` show it. */
+export interface CallToCommit {
   call: NewCall;
   chunks: StreamChunk[];
 }
 
 /** Creates a call that is settled from the start, by an error for the model. Pure. */
 export function closedCall(
-  { agentId, agentType, step }: StepScope,
+  { agentId, agentType, step }: StepPlace,
   { toolCallId, toolName }: Pick<NewCall, 'toolCallId' | 'toolName'>,
   input: unknown,
   why: { code: string; text: string },
   timestamp: number,
-): ClosedCall {
+): CallToCommit {
   const error = startOf(why.text, LIMITS.errorTextBytes / 4);
   const row: ToolRow = { role: 'tool', toolCallId, toolName, error, errorCode: why.code };
   const chunk: StreamChunk = {
@@ -45,36 +48,20 @@ export const CUT_CALLS = {
   failed: { code: 'run_failed', text: SETTLED_TEXTS.run_failed },
 } as const;
 
-/** Visible state of a step before it is stored. */
-export interface ShownReply {
-  /** True if its `step_start` is in the log. */
-  isShown: boolean;
-  /** False for an empty reply: then the step is not shown. */
-  hasRow: boolean;
-}
-
-/** Returns the chunks before those of a step's calls. A step may have no output at all. */
-export function openingChunks(
-  { agentId, agentType, step }: StepScope,
-  timestamp: number,
-  { isShown, hasRow }: ShownReply,
-): StreamChunk[] {
-  if (isShown || !hasRow) return [];
-  return [{ type: 'step_start', agentId, agentType, step, timestamp, stepId: `s${String(step)}` }];
-}
-
 /** Returns the chunks that close a step, after those of its calls. Pure. */
 export function closingChunks(
-  { agentId, agentType, step, runId }: StepScope,
-  checkpointId: string,
+  { agentId, agentType, step, runId }: StepPlace,
   timestamp: number,
-  reply: Pick<ShownReply, 'hasRow'> & {
+  reply: {
+    /** False for an empty reply: then the step is not shown. */
+    hasRow: boolean;
     finish?: Pick<ChunkOf<'step_end'>, 'usage' | 'finishReason'>;
     interrupted?: Interruption | undefined;
   },
 ): StreamChunk[] {
   const base = { agentId, agentType, step, timestamp };
   const stepId = `s${String(step)}`;
+  const checkpointId = formatCheckpointId(runId, step);
   const chunks: StreamChunk[] = [];
   if (reply.hasRow) {
     const { finish, interrupted } = reply;
