@@ -21,7 +21,7 @@ const NEVER_LOAD = [
   ['ai-sdk/parts', 'ai-sdk|protocol|store|.*node_modules', 'ai-sdk/parts|protocol/(reply-fold|chunk-guards|errors|ids|limits)'],
   ['ai-sdk/(client|react)', 'ai-sdk|protocol|store|runs', 'ai-sdk/(client|react|parts)|protocol/(ids|shown-call|time)'],
   ['store/memory', 'store/redis/(clients|open-stores|helix-classes|index)'],
-  ['extensions/one-process|testing/(?!temporal).*', 'worker|runs/(agent-executor|run-workflows|index)|activities/(index|as-activity)'],
+  ['extensions/one-process|testing/(?!temporal).*', 'worker|runs/(temporal-executor|run-workflows|index)|activities/(index|as-activity)'],
   ['(?!extensions/observe/|test/|bench/).*', 'extensions/observe/(?!logging|trace-runs)[\\w-]+', '', LAZY],
   // A person installs these with the feature that needs them.
   ['(?!test/|bench/|cli/mcp/).*', '.*node_modules/(@fastify/busboy|@modelcontextprotocol/sdk|jose|nodemailer|prom-client|zod-openapi)', '', LAZY],

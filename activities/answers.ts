@@ -23,7 +23,7 @@ import type { SessionRecord } from '../store/contract/sessions.js';
 import { createAnswers } from '../runs/record/answers.js';
 import { STATE_LOST } from '../runs/record/force-end.js';
 import type { ActivityDeps } from './deps.js';
-import { endLost } from './endings.js';
+import { endLost } from './end-step.js';
 
 /** Activities for operators' answers in Temporal, expired deadlines, and extended deadlines. */
 export function createAnswerActivities(deps: ActivityDeps): AnswerActivities {

@@ -9,7 +9,7 @@ import { asActivity } from './as-activity.js';
 import type { ActivityDeps } from './deps.js';
 import { createEagerCalls } from './eager-calls.js';
 import { toLegProgress } from './leg/run-leg.js';
-import { createRunParts } from './run-parts.js';
+import { createRunOperations } from './run-operations.js';
 
 export type { ActivityDeps, ActivityLogger } from './deps.js';
 export { createToolHost } from './run-agent.js';
@@ -28,7 +28,7 @@ export { createToolHost } from './run-agent.js';
 export function createActivities(
   deps: ActivityDeps,
 ): RunActivities & ChildActivities & AnswerActivities {
-  const { modelStep, leg, toolCall, ...rest } = createRunParts(deps);
+  const { modelStep, leg, toolCall, ...rest } = createRunOperations(deps);
   const eager = createEagerCalls(deps.eagerSlots);
   return {
     modelStep: asActivity(

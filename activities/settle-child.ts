@@ -16,14 +16,14 @@ export function createSettleChild(deps: ActivityDeps): ChildActivities['settleCh
   const { store } = deps;
 
   return async (ref) => {
-    const isAtWork = await isUnsettled(ref);
+    const isAtWork = await settleUnlessAtWork(ref);
     // The end of the last sub-agent that asked people releases calls that were approved before.
     const at = await store.runs.next(ref, { lists: true });
     return { at, ...(isAtWork && { isAtWork }) };
   };
 
   /** Settles the call of a sub-agent that has ended; returns true if the sub-agent is still at work. */
-  async function isUnsettled(ref: ChildEndRef): Promise<boolean> {
+  async function settleUnlessAtWork(ref: ChildEndRef): Promise<boolean> {
     const call = await store.calls.read(ref.sessionId, ref.toolCallId);
     if (call === undefined || call.state === 'settled') return false;
     if (ref.started === true && (await isActive(ref.child))) return true;

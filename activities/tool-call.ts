@@ -18,7 +18,7 @@ import {
 import { cutOnStop } from './cut-on-stop.js';
 import { createChunkWriter } from './chunk-writer.js';
 import type { WorkDeps } from './deps.js';
-import { fenced } from './endings.js';
+import { fenced } from './end-step.js';
 import type { ToolWatch } from './extension.js';
 import type { Patience } from './lease.js';
 import { openCallContext, toCallIdentity, type CallContext } from './tool/call-context.js';

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { isAddressable } from '../ai-sdk/index.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
 import { isSessionId, rootOf, sessionOfRun, toShownSessionId } from '../protocol/ids.js';
-import type { AgentExecutor } from '../runs/executor-of.js';
+import type { AgentExecutor } from '../runs/executor.js';
 import { lastOfEach, tracerOf } from '../runs/extension.js';
 import type { Runs } from '../runs/runs.js';
 import { joinParts, requireParts } from '../store/contract/shared-data.js';

@@ -18,7 +18,7 @@ import {
   withoutSecrets,
 } from '../config/startup.js';
 import { readTemporal } from '../config/temporal.js';
-import { createAgentExecutor } from '../runs/agent-executor.js';
+import { createAgentExecutor } from '../runs/temporal-executor.js';
 import { untilCallsEnd } from '../runs/temporal-calls.js';
 import { allExtensions, limitsOfSettings, type Extension } from '../extensions/index.js';
 import { readPayloadKeys } from '../extensions/codec/settings.js';

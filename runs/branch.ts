@@ -3,7 +3,7 @@ import { type Actor, toActingPerson, type KnownPerson } from '../protocol/actor.
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
 import { toShownSessionId } from '../protocol/ids.js';
 import type { AssistantRow, Row } from '../protocol/rows.js';
-import { beginsTurn } from '../session/copy.js';
+import { beginsTurn } from '../session/branch.js';
 import type { CustomState } from '../store/contract/documents.js';
 import type { RunInfo } from '../store/contract/runs.js';
 import type { BranchInput as CopyInput, SessionRecord } from '../store/contract/sessions.js';

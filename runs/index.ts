@@ -1,7 +1,7 @@
 /** The client of the runs, with which web servers and programs start, answer and stop them. */
-export { createAgentExecutor } from './agent-executor.js';
-export type { ExecutorOptions, TemporalAgentExecutor } from './agent-executor.js';
-export type { AgentExecutor, ExecuteOptions } from './executor-of.js';
+export { createAgentExecutor } from './temporal-executor.js';
+export type { ExecutorOptions, TemporalAgentExecutor } from './temporal-executor.js';
+export type { AgentExecutor, ExecuteOptions } from './executor.js';
 export type { AgentInput } from './agent-input.js';
 export type { ExtendInput } from './record/answers.js';
 export type { ResumeOptions } from './reruns.js';

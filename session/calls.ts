@@ -17,7 +17,7 @@ import { dropWake, type Call } from './record.js';
 import { authorOf } from './chunks.js';
 import { ofCall, settleByCode, settleRow, setBusy } from './settling.js';
 import { stageChanges } from './state.js';
-import { noteAct } from './stop.js';
+import { noteAct } from './acts.js';
 import type { Session } from './tree.js';
 import { noteDeadline } from './waiting.js';
 import { countLost, isActive, isExhausted, own, writeResync, withdraw } from './writers.js';

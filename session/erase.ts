@@ -1,5 +1,5 @@
 import { writeControl } from './chunks.js';
-import { noteAct } from './stop.js';
+import { noteAct } from './acts.js';
 import type { Session } from './tree.js';
 
 const OWN = ['record', 'writers', 'index', 'content', 'runs', 'children', 'rows'] as const;

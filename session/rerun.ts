@@ -6,7 +6,7 @@ import { newestRun, type Begun } from './begin.js';
 import { acceptedHash, countBytes, countDropped, headOf, storeMessages } from './messages.js';
 import { writeChunk, authorOf, isControl } from './chunks.js';
 import { dropStates } from './state.js';
-import { noteAct } from './stop.js';
+import { noteAct } from './acts.js';
 import { checkpointAt, findTarget, type Target } from './target.js';
 import { joinAskers, nextRunId, toAsker, startRun } from './turns.js';
 import { type Session } from './tree.js';

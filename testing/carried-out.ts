@@ -1,5 +1,5 @@
 import type { AgentRegistry } from '../agents/index.js';
-import type { AgentExecutor } from '../runs/executor-of.js';
+import type { AgentExecutor } from '../runs/executor.js';
 import type { MemoryStores } from '../store/memory/index.js';
 import type { TestClock } from './test-clock.js';
 

@@ -1,5 +1,5 @@
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import type { AgentExecutor, ExecuteOptions } from '../runs/executor-of.js';
+import type { AgentExecutor, ExecuteOptions } from '../runs/executor.js';
 import type { AgentInput } from '../runs/agent-input.js';
 import { createInProcessExecutor } from '../extensions/one-process/create-executor.js';
 import { createMemoryStores, type MemoryStores } from '../store/memory/index.js';

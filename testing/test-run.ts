@@ -1,5 +1,5 @@
 import { AssertionError } from 'node:assert';
-import type { AgentExecutor } from '../runs/executor-of.js';
+import type { AgentExecutor } from '../runs/executor.js';
 import type { Approval, ClientToolOutcome, RunHandle } from '../runs/run-handle.js';
 import type { AgentResult } from '../runs/run-result.js';
 import type { PendingQuestion } from '../protocol/replies.js';

@@ -24,12 +24,12 @@ import {
 import type { ModelStep } from '../model/model-step.js';
 import type { StepProgress } from '../model/middleware.js';
 import type { ToolCall } from '../tool-call.js';
-import type { Telling } from '../endings.js';
+import type { WithRunState } from '../after-work.js';
 
 /** Operations that a leg runs in sequence. */
-export interface LegParts {
-  modelStep: Telling<ModelStep>;
-  toolCall: Telling<ToolCall>;
+export interface LegOperations {
+  modelStep: WithRunState<ModelStep>;
+  toolCall: WithRunState<ToolCall>;
   /** Reads the next work of a run from the record. */
   next: Runs['next'];
   look: AnswerActivities['look'];
@@ -57,8 +57,8 @@ export type Leg = (ref: LegRef, attempt: Attempt, progress: LegProgress) => Prom
  * has to act. The record holds every decision, so another attempt finds the first uncommitted step
  * with its first claim, and no call executes twice. This module does not depend on Temporal.
  */
-export function createLeg(parts: LegParts): Leg {
-  const { modelStep, toolCall, endRun, isDraining } = parts;
+export function createLeg(operations: LegOperations): Leg {
+  const { modelStep, toolCall, endRun, isDraining } = operations;
 
   return async (ref, attempt, progress) => {
     const { sessionId, runId, agent, turn, maxSteps, parent } = ref;
@@ -102,7 +102,7 @@ export function createLeg(parts: LegParts): Leg {
       call: async (call, step) => {
         hasBegun = true;
         const outcome = await execute(call, step);
-        return learn(outcome?.at ?? (await parts.next(run)));
+        return learn(outcome?.at ?? (await operations.next(run)));
       },
       child: () => Promise.reject(new Error('a leg has no sub-agents')),
       end: async ({ step }) => {
@@ -111,7 +111,7 @@ export function createLeg(parts: LegParts): Leg {
       },
       look: async () => {
         const { version } = loop.known();
-        return learn((await parts.look({ ...run, known: { version, sequence: known() } })).at);
+        return learn((await operations.look({ ...run, known: { version, sequence: known() } })).at);
       },
     };
     const loop = createLoop(host, ref, ref.at);

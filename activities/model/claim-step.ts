@@ -11,7 +11,7 @@ import type { Store } from '../../store/contract/store.js';
 import { cutOf } from '../attempt.js';
 import { createChunkWriter } from '../chunk-writer.js';
 import type { ActivityDeps } from '../deps.js';
-import { AttemptOver, owned } from '../endings.js';
+import { AttemptOver, owned } from '../end-step.js';
 import { createRowsCache } from '../rows-cache.js';
 import type { RunAgents } from '../run-agent.js';
 import type { ClaimedStep, LoadedState, StepAttempt } from './middleware.js';

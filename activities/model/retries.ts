@@ -5,7 +5,7 @@ import type { Fallback } from '../../store/contract/steps.js';
 import { addUsage } from '../../store/contract/usage.js';
 import { AttemptFailure } from '../attempt.js';
 import type { ActivityDeps } from '../deps.js';
-import { AttemptOver, owned } from '../endings.js';
+import { AttemptOver, owned } from '../end-step.js';
 import { callIdsOf } from './call-ids.js';
 import type { ClaimedStep, ModelRequest, StepMiddleware } from './middleware.js';
 import { isOfPrompt, type ProviderFailure } from './provider-failure.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentExecutor } from '../../runs/executor-of.js';
+import type { AgentExecutor } from '../../runs/executor.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { CustomState } from '../../store/contract/documents.js';
 import type { Store } from '../../store/contract/store.js';

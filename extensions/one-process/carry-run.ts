@@ -1,4 +1,4 @@
-import type { RunParts } from '../../activities/run-parts.js';
+import type { RunOperations } from '../../activities/run-operations.js';
 import type { StepProgress } from '../../activities/model/middleware.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toChildInput, type At, type CallRef, type RunInput } from '../../protocol/run.js';
@@ -7,7 +7,7 @@ import { GivenUp, LeftOff, type Attempts } from './attempts.js';
 import type { Clock } from './clock.js';
 
 export interface CarryDeps {
-  parts: RunParts;
+  operations: RunOperations;
   attempts: Attempts;
   clock: Clock;
   /** Aborts when the process leaves its runs. */
@@ -23,7 +23,7 @@ export interface CarryDeps {
  * there. `run` throws TakenOver, and LeftOff once no work of the run is in progress.
  */
 export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
-  const { parts, attempts, clock, leaving } = deps;
+  const { operations, attempts, clock, leaving } = deps;
   const { sessionId, runId, agent, turn, maxSteps, parent } = input;
   const run = { sessionId, runId, agent };
   const waiters = new Set<() => void>();
@@ -50,20 +50,20 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
           ...(mustFinish === true && { forceFinish: true }),
           ...(parent !== undefined && { parent, depth: parent.depth }),
         };
-        return (await parts.modelStep(ref, attempt, current)).at;
+        return (await operations.modelStep(ref, attempt, current)).at;
       }),
     ),
     call: begun(runTool),
     child: begun(async ({ child, toolCallId }, step) => {
       if (child === undefined) throw new Error(`the call ${toolCallId} has no sub-agent`);
       await deps.carryChild(toChildInput(input, child, toolCallId));
-      return said(() => parts.settleChild({ ...run, step, toolCallId, child }));
+      return said(() => operations.settleChild({ ...run, step, toolCallId, child }));
     }),
     end: begun(({ step }) => {
       const { sequence: known } = loop.known();
-      return said(() => parts.endRun({ ...run, step, status: 'completed', known }));
+      return said(() => operations.endRun({ ...run, step, status: 'completed', known }));
     }),
-    look: () => said(() => parts.look({ ...run, known: loop.known() })),
+    look: () => said(() => operations.look({ ...run, known: loop.known() })),
   };
   const loop = createLoop(host, input, beginningOf(input, clock.now()));
   return {
@@ -103,12 +103,12 @@ export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
     const { retry, scheduleToCloseTimeout: withinMs } = activity;
     const limits = { max: retry?.maximumAttempts, withinMs };
     const { at } = await attempts
-      .untilDone((attempt) => parts.toolCall(ref, attempt, limitMs), limits)
+      .untilDone((attempt) => operations.toolCall(ref, attempt, limitMs), limits)
       .catch((error: unknown) => {
         if (!(error instanceof GivenUp)) throw error;
         // The author's settings allow no further attempt, so the model gets an error as the result.
         const givenUp = { ...ref, givenUp: error.how };
-        return attempts.untilDone((attempt) => parts.toolCall(givenUp, attempt));
+        return attempts.untilDone((attempt) => operations.toolCall(givenUp, attempt));
       });
     return at;
   }

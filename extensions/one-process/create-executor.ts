@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createRunParts } from '../../activities/run-parts.js';
+import { createRunOperations } from '../../activities/run-operations.js';
 import { createToolHost } from '../../activities/run-agent.js';
 import type { ActivityLogger } from '../../activities/deps.js';
 import type { ActivityExtension } from '../../activities/extension.js';
@@ -7,7 +7,7 @@ import { AgentNotFoundError, AgentRegistry, type AgentDefinition } from '../../a
 import { createRelease } from '../../runs/agent-pauses.js';
 import { createRuns } from '../../runs/create-runs.js';
 import { lastOfEach, type RunsExtension } from '../../runs/extension.js';
-import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
+import { createExecutor, type AgentExecutor } from '../../runs/executor.js';
 import type { Runs } from '../../runs/runs.js';
 import { createSweep } from '../../runs/sweep.js';
 import { HelixError } from '../../protocol/errors.js';
@@ -114,8 +114,8 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
       const record = await store.sessions.read(sessionOfRun(runId));
       return record?.runId === runId && record.status !== 'starting';
     },
-    parts: () =>
-      createRunParts({
+    operations: () =>
+      createRunOperations({
         store,
         agents,
         services,
@@ -200,7 +200,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
   }
 
   return {
-    ...createExecutorOf({
+    ...createExecutor({
       ...stores,
       runs,
       agents,

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { RunParts } from '../../activities/run-parts.js';
+import type { RunOperations } from '../../activities/run-operations.js';
 import type { ActivityLogger } from '../../activities/deps.js';
 import type { RunWorkflows } from '../../runs/run-workflows.js';
 import type { WorkflowState } from '../../runs/workflow-look.js';
@@ -25,7 +25,7 @@ export interface LocalRunsDeps {
   name: string;
   clock: Clock;
   /** Returns the work of a run. It refers back to these runs, so it is created later. */
-  parts: () => RunParts;
+  operations: () => RunOperations;
   /** Begins a recorded run that this process does not carry out yet, because an answer arrived for it. */
   revive: (sessionId: string) => Promise<void>;
   /** Resolves to true if any process has begun to carry out the run. */
@@ -51,14 +51,21 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
   const givenUp = new Set<string>();
   const attempts = createAttempts({ clock, signal, logger });
   const askToLook = (runId: string): void => carried.get(runId)?.loop.look();
-  let parts: RunParts | undefined;
+  let operations: RunOperations | undefined;
 
   function begin(input: RunInput): Carried {
     const known = carried.get(input.runId);
     if (known !== undefined) return known;
-    parts ??= deps.parts();
+    operations ??= deps.operations();
     givenUp.delete(input.runId);
-    const of = { parts, attempts, clock, leaving: signal, carryChild: executeChild, askToLook };
+    const of = {
+      operations,
+      attempts,
+      clock,
+      leaving: signal,
+      carryChild: executeChild,
+      askToLook,
+    };
     const loop = createLocalLoop(of, input);
     const done = loop
       .run()

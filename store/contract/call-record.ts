@@ -3,7 +3,7 @@ import type { ChildRef } from '../../protocol/run.js';
 import type { CallSpec, NewCall } from '../../session/input.js';
 
 export type { CallDescription, CallEdit, CallSpec, NewCall } from '../../session/input.js';
-export type { Wake } from '../../session/resume.js';
+export type { Wake } from '../../session/unpause.js';
 
 /** `suspended`: its tool waits for its webhook, and holds no process. */
 export type CallState = 'open' | 'waiting' | 'approved' | 'started' | 'suspended' | 'settled';

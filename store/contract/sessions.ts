@@ -9,14 +9,14 @@ import type {
   StopRequest,
   StreamStatus,
 } from '../../protocol/run.js';
-import type { Branch, BranchReply } from '../../session/copy.js';
+import type { Branch, BranchReply } from '../../session/branch.js';
 import type { Act } from './audit.js';
 import type { OpenCall, Wake } from './call-record.js';
 import type { ReadMeter } from './log.js';
 import type { QueuedEntry } from './queue.js';
 import type { InterruptRecord, RunUsage } from './runs.js';
 
-export type { Branch as BranchInput, BranchReply as BranchResult } from '../../session/copy.js';
+export type { Branch as BranchInput, BranchReply as BranchResult } from '../../session/branch.js';
 
 /** Sessions: reads of a session, and the changes that create or remove it as a whole. */
 export interface Sessions {

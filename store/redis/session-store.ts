@@ -10,7 +10,7 @@ import {
   takeCallId,
 } from '../../session/calls.js';
 import { beginChild } from '../../session/children.js';
-import { branch } from '../../session/copy.js';
+import { branch } from '../../session/branch.js';
 import { end } from '../../session/finish.js';
 import { Json, type Addressed, type Decoded, type Stored } from '../../session/input.js';
 import { atOf } from '../../session/next.js';

@@ -1,4 +1,4 @@
-import { afterWork } from '../../activities/endings.js';
+import { afterWork } from '../../activities/after-work.js';
 import { createActivities } from '../../activities/index.js';
 import { AgentRegistry } from '../../agents/index.js';
 import type { LookRef } from '../../protocol/temporal.js';

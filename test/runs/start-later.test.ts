@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { AgentRegistry } from '../../agents/index.js';
-import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
+import { createExecutor, type AgentExecutor } from '../../runs/executor.js';
 import { createRunList } from '../../extensions/console/run-list.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -16,7 +16,7 @@ const HOUR = 3_600_000;
 const { runs, stores } = useRuns([agent]);
 const agents = new AgentRegistry([agent]);
 const executorOf = (of: RunHarness): AgentExecutor =>
-  createExecutorOf({ runs: of.executor, agents, ...stores });
+  createExecutor({ runs: of.executor, agents, ...stores });
 let api: ApiServer | undefined;
 
 /** Reads the state that the run's workflow gives operators. */

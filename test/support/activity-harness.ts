@@ -14,7 +14,7 @@ import type {
 import type { ActivityDeps, MadeFiles } from '../../activities/deps.js';
 import { asActivity } from '../../activities/as-activity.js';
 import { createActivities } from '../../activities/index.js';
-import { createRunParts } from '../../activities/run-parts.js';
+import { createRunOperations } from '../../activities/run-operations.js';
 import {
   AgentRegistry,
   type AgentScope,
@@ -158,13 +158,13 @@ export function createHarness(
     logger: { info: () => undefined, warn: () => undefined },
   };
   const activities = createActivities(deps);
-  // The workflow learns this from the record; the parts tell it to tests.
-  const parts = createRunParts(deps);
+  // The workflow learns this from the record; the operations tell it to tests.
+  const operations = createRunOperations(deps);
   const modelStep = asActivity(
     deps,
     ({ step }: StepRef) => ({ step, sequence: 0, failures: 0 }),
     async (...work) => {
-      const { at: _at, ...outcome } = await parts.modelStep(...work);
+      const { at: _at, ...outcome } = await operations.modelStep(...work);
       return outcome;
     },
   );
@@ -173,7 +173,7 @@ export function createHarness(
     deps,
     ({ toolCallId }: CallActivityRef) => ({ toolCallId }),
     async (called: CallActivityRef, attempt) => {
-      const { at, ...outcome } = await parts.toolCall(called, attempt);
+      const { at, ...outcome } = await operations.toolCall(called, attempt);
       told = at;
       return outcome;
     },

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Attempt } from '../../activities/attempt.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { toLegProgress } from '../../activities/leg/run-leg.js';
-import { createRunParts } from '../../activities/run-parts.js';
+import { createRunOperations } from '../../activities/run-operations.js';
 import { AgentRegistry, defineAgent, type AgentConfig } from '../../agents/index.js';
 import { openLocalAttempt } from '../../extensions/one-process/attempts.js';
 import type { LegOutcome, LegRef } from '../../protocol/temporal.js';
@@ -76,7 +76,7 @@ export function createLegHarness(
     logger: { info: () => undefined, warn: () => undefined },
     ...options,
   };
-  const { leg } = createRunParts(deps);
+  const { leg } = createRunOperations(deps);
   const session = drive(stores);
   return {
     session,

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { createAgentExecutor } from '../../runs/agent-executor.js';
+import { createAgentExecutor } from '../../runs/temporal-executor.js';
 import { POLL_MS } from '../../runs/workers.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { requireRunning } from '../../worker/run-main.js';

@@ -1,5 +1,5 @@
 import { convertToUIMessages } from '../../ai-sdk/parts/convert-messages.js';
-import type { AgentExecutor } from '../../runs/executor-of.js';
+import type { AgentExecutor } from '../../runs/executor.js';
 import type { Store } from '../../store/contract/store.js';
 import type { EvalCase } from './case.js';
 import { toCase } from './to-case.js';

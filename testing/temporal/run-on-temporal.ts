@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client, Connection, ConnectionLike } from '@temporalio/client';
 import { Worker, type NativeConnection } from '@temporalio/worker';
-import { createAgentExecutor } from '../../runs/agent-executor.js';
+import { createAgentExecutor } from '../../runs/temporal-executor.js';
 import { createAgentPlugin, type AgentPluginOptions } from '../../extensions/worker.js';
 import type { CarriedOut, SharedParts } from '../carried-out.js';
 

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import { toPromptMessages } from '../../../activities/model/prepare-messages.js';
-import type { AgentExecutor } from '../../../runs/executor-of.js';
+import type { AgentExecutor } from '../../../runs/executor.js';
 import { HelixError } from '../../../protocol/errors.js';
 import type { AssistantPart, Row, ToolRow } from '../../../protocol/rows.js';
 import type { Store } from '../../../store/contract/store.js';

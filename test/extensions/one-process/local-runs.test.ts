@@ -1,5 +1,5 @@
 import { AttemptFailure } from '../../../activities/attempt.js';
-import type { RunParts } from '../../../activities/run-parts.js';
+import type { RunOperations } from '../../../activities/run-operations.js';
 import { systemClock, type Clock } from '../../../extensions/one-process/clock.js';
 import { createTestClock } from '../../../testing/test-clock.js';
 import { createLocalRuns, type LocalRuns } from '../../../extensions/one-process/local-runs.js';
@@ -19,13 +19,13 @@ const INPUT: RunInput = {
 /** Creates local runs for records that have begun. */
 function runsOf(
   modelStep: () => Promise<unknown>,
-  { clock = systemClock, ...parts }: { clock?: Clock } & Partial<RunParts> = {},
+  { clock = systemClock, ...operations }: { clock?: Clock } & Partial<RunOperations> = {},
 ): LocalRuns {
   return createLocalRuns({
     name: 'test',
     clock,
     logger,
-    parts: () => ({ modelStep, ...parts }) as unknown as RunParts,
+    operations: () => ({ modelStep, ...operations }) as unknown as RunOperations,
     revive: () => Promise.resolve(),
     isBegun: () => Promise.resolve(true),
   });
@@ -79,7 +79,8 @@ it('a process that has left its runs begins none, and takes up none that is answ
     name: 'test',
     clock: systemClock,
     logger,
-    parts: () => ({ modelStep: async () => void begun.push('a step') }) as unknown as RunParts,
+    operations: () =>
+      ({ modelStep: async () => void begun.push('a step') }) as unknown as RunOperations,
     revive: async (sessionId) => void begun.push(sessionId),
     isBegun: () => Promise.resolve(false),
   });
@@ -97,7 +98,7 @@ it('a run that begins later waits for its time, and is stopped before', async ()
     return Promise.reject(new AttemptFailure('taken', { type: 'fenced' }));
   };
   const startAt = clock.now() + 60 * 24 * 3_600_000;
-  const look: RunParts['look'] = async ({ runId }) => {
+  const look: RunOperations['look'] = async ({ runId }) => {
     const isStopped = runId.endsWith('b');
     const next: Next = isStopped
       ? { do: 'done', step: 0, status: 'interrupted' }

@@ -2,8 +2,8 @@ import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/
 import { AgentNotFoundError, AgentRegistry } from '../../agents/index.js';
 import { buildSnapshot } from '../../ai-sdk/index.js';
 import { createLabAgent } from '../../examples/lab/agent.js';
-import { createAgentExecutor } from '../../runs/agent-executor.js';
-import { createExecutorOf, type AgentExecutor } from '../../runs/executor-of.js';
+import { createAgentExecutor } from '../../runs/temporal-executor.js';
+import { createExecutor, type AgentExecutor } from '../../runs/executor.js';
 import type { RunHandle } from '../../runs/run-handle.js';
 import { AgentAlreadyRunningError } from '../../protocol/errors.js';
 import type { PendingQuestion } from '../../protocol/replies.js';
@@ -28,9 +28,9 @@ let executor: AgentExecutor;
 let elsewhere: AgentExecutor;
 beforeAll(async () => {
   const agents = new AgentRegistry([agent, asking]);
-  executor = createExecutorOf({ runs: runs.executor, agents, ...stores });
+  executor = createExecutor({ runs: runs.executor, agents, ...stores });
   const others = await openTestStores('api');
-  elsewhere = createExecutorOf({ runs: runs.executor, agents, ...others });
+  elsewhere = createExecutor({ runs: runs.executor, agents, ...others });
 });
 
 const hang = JSON.stringify({ hang: true });

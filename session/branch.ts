@@ -6,7 +6,7 @@ import type { Act, CustomState, Stored, UserMessage } from './input.js';
 import { accept, countStored, headOf, type RowHead } from './messages.js';
 import { newRecord } from './record.js';
 import { putState } from './state.js';
-import { noteAct } from './stop.js';
+import { noteAct } from './acts.js';
 import { joinAskers, startRun } from './turns.js';
 import type { Session } from './tree.js';
 

@@ -12,7 +12,7 @@ import { STATE_LOST } from '../runs/record/force-end.js';
 import { listenToChanges } from '../runs/record/listeners.js';
 import { createAnswerActivities } from './answers.js';
 import type { ActivityDeps } from './deps.js';
-import { afterWork, type Telling } from './endings.js';
+import { afterWork, type WithRunState } from './after-work.js';
 import type { RunOfWork } from './extension.js';
 import { createLeg, type Leg } from './leg/run-leg.js';
 import { createFinishHooks, unlessErased } from './model/finish-hooks.js';
@@ -22,15 +22,15 @@ import { createSettleChild } from './settle-child.js';
 import { createToolCall, type ToolCall } from './tool-call.js';
 
 /** Operations of a run. The first three receive their attempt; the others are short. */
-export interface RunParts
+export interface RunOperations
   extends Pick<RunActivities, 'endRun' | 'stopRun'>, ChildActivities, AnswerActivities {
-  modelStep: Telling<ModelStep>;
+  modelStep: WithRunState<ModelStep>;
   leg: Leg;
-  toolCall: Telling<ToolCall>;
+  toolCall: WithRunState<ToolCall>;
 }
 
 /** Creates the operations of a run. This module does not depend on Temporal. */
-export function createRunParts(options: ActivityDeps): RunParts {
+export function createRunOperations(options: ActivityDeps): RunOperations {
   const { meter = NO_METER, extensions = [] } = options;
   const store = listenToChanges(options.store, { ...options, meter });
   const middleware = extensions.flatMap(({ work }) => work?.(store) ?? []);
@@ -39,13 +39,13 @@ export function createRunParts(options: ActivityDeps): RunParts {
   const runAgents = createRunAgents(deps);
   const { next } = deps.store.runs;
   const step = createModelStep(deps, runAgents);
-  const modelStep: RunParts['modelStep'] = async (...work) => {
+  const modelStep: RunOperations['modelStep'] = async (...work) => {
     const outcome = await step(...work);
     const read = (): Promise<At> => next(work[0], { lists: true, calls: true });
     return { ...outcome, at: await afterWork(outcome, read) };
   };
   const call = createToolCall(deps, runAgents);
-  const toolCall: RunParts['toolCall'] = async (...work) => {
+  const toolCall: RunOperations['toolCall'] = async (...work) => {
     const outcome = await call(...work);
     // The run needs the deadline of a call that waits, even while other calls are in progress.
     const wants = { lists: outcome.kind === 'suspended' };

@@ -47,7 +47,7 @@ function beginLeg(session: Session, now: number): void {
   };
 }
 
-function goOn(session: Session, isNewLeg: boolean, now: number): void {
+function setRunning(session: Session, isNewLeg: boolean, now: number): void {
   if (isNewLeg && !session.isConversation) beginLeg(session, now);
   session.existing.run.status = 'running';
 }
@@ -70,7 +70,7 @@ export function resumeIfAnswered(answered: Session, now: number, isAlone = false
   for (const { session, calls } of found) {
     if (asleep.has(session.part)) continue;
     const { approved, isTold } = openAgain(session, calls, asleep);
-    goOn(session, isNewLeg, now);
+    setRunning(session, isNewLeg, now);
     if (session === answered) {
       resumed.resume = release(session, approved);
     } else if (isTold) {
@@ -152,11 +152,11 @@ function release(session: Session, approved: readonly Call[]): Resumption {
 export function continueAlone(session: Session, now: number): boolean {
   if (session.openCalls().some(({ state }) => state !== 'settled')) return false;
   const isNewLeg = makeActive(session, now);
-  goOn(session, isNewLeg, now);
+  setRunning(session, isNewLeg, now);
   // The sessions above no longer wait for people alone.
   for (let { parent } = session.existing; parent !== undefined;) {
     const above = session.tree.session(parent.part);
-    goOn(above, isNewLeg, now);
+    setRunning(above, isNewLeg, now);
     const call = above.calls.get(parent.toolCallId);
     if (call !== undefined) setBusy(above, call, true);
     ({ parent } = above.existing);

@@ -97,7 +97,7 @@ export interface AgentExecutor extends Pick<Runs, 'branch' | 'canResume'> {
   readonly readWorkers?: () => Promise<OperatorWorkers>;
 }
 
-export function createExecutorOf(deps: {
+export function createExecutor(deps: {
   runs: Runs;
   agents: AgentRegistry;
   store: Store;

@@ -8,7 +8,7 @@ import type { Times } from '../protocol/limits.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { hasCodec, lastOfEach, withCodecs, type RunsExtension } from './extension.js';
-import { createExecutorOf, type AgentExecutor } from './executor-of.js';
+import { createExecutor, type AgentExecutor } from './executor.js';
 import { lastPoll, POLL_MS, createWorkerList } from './workers.js';
 import { withinDeadline } from './temporal-calls.js';
 import { createTemporalRuns } from './temporal-runs.js';
@@ -97,7 +97,7 @@ export async function createAgentExecutor(
   const checks = createTemporalChecks(client, namespace, taskQueue);
   const { leases } = stores.store;
   const readWorkers = createWorkerList({ client, taskQueue, leases });
-  return createExecutorOf({ runs, agents, namespace, checks, readWorkers, ...stores });
+  return createExecutor({ runs, agents, namespace, checks, readWorkers, ...stores });
 }
 
 function newClient({ extensions, ...options }: ExecutorSettings & OwnClient): Client {
