@@ -39,7 +39,7 @@ export { personIdOf, toActor, type Authenticate, type Identity } from './identit
 export type { Frames } from './pipe-to-express.js';
 export { SESSION, SESSION_AND_RUN, defineRoute, inJson, mayStream } from './routes/route.js';
 export type { About, Call, Reply, Route } from './routes/route.js';
-export { sendLines, sendMessages } from './send-pieces.js';
+export { sendLines, sendMessages, sendPieces } from './send-pieces.js';
 export { streamReply, untilExpiry } from './stream-reply.js';
 export {
   answerCall,

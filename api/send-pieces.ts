@@ -10,9 +10,23 @@ export async function sendLines(response: Response, lines: AsyncIterable<string>
   await sendPieces(response, lines);
 }
 
-async function sendPieces(response: Response, pieces: AsyncIterable<string>): Promise<void> {
-  // A fault ends the connection, so that no client takes a part for the whole.
-  await pipeline(Readable.from(pieces), response).catch(() => response.destroy());
+/**
+ * Writes a reply as its reader takes it. If the source fails, the connection is cut, so that no client
+ * takes a part for the whole. @throws what the source throws
+ */
+export async function sendPieces(
+  response: Response,
+  pieces: AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  const source = Readable.from(pieces);
+  await pipeline(source, response).catch((error: unknown) => {
+    // A reader that leaves early is no fault.
+    if (error === source.errored) throw error;
+  });
 }
 
 interface WithMessages {

@@ -20,7 +20,7 @@ export function createErrorResponder(
 ): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     const refusal = toRefusal(error);
-    if (refusal.statusCode >= 500) {
+    if (refusal.statusCode >= 500 || response.headersSent) {
       const fields = { err: refusal.cause ?? error, method: request.method, path: request.path };
       logger.error(fields, refusal.message);
     }

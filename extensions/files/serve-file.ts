@@ -1,7 +1,6 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Request, Response } from 'express';
 import { notFound } from '../../ai-sdk/index.js';
+import { sendPieces } from '../../api/extension.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { ByteRange, StoredFile } from '../../store/contract/files.js';
 
@@ -22,7 +21,7 @@ export async function serveFile(
   read: ReadRange,
 ): Promise<void> {
   const etag = `"${file.sha256}"`;
-  response.set({
+  const headers = {
     etag,
     'accept-ranges': 'bytes',
     'cache-control': 'private, no-cache',
@@ -30,35 +29,30 @@ export async function serveFile(
     'content-disposition': toDisposition(file),
     'content-security-policy': "default-src 'none'; sandbox",
     'x-content-type-options': 'nosniff',
-  });
+  };
   if (isKnown(request.get('if-none-match'), etag)) {
-    response.status(304).end();
+    response.status(304).set(headers).end();
     return;
   }
   const part = toPart(request, file, etag);
   if (part === 'unsatisfiable') {
     response
       .status(416)
-      .set('content-range', `bytes */${String(file.bytes)}`)
+      .set({ ...headers, 'content-range': `bytes */${String(file.bytes)}` })
       .end();
     return;
   }
   const { from, to } = part ?? { from: 0, to: file.bytes };
   const first = await read({ from, to: Math.min(to, from + LIMITS.filePieceBytes) });
   if (first === undefined) throw notFound();
+  response.set(headers);
   if (part !== undefined) {
     const range = `bytes ${String(from)}-${String(to - 1)}/${String(file.bytes)}`;
     response.status(206).set('content-range', range);
   }
   response.set('content-length', String(to - from));
-  if (request.method === 'HEAD') {
-    response.end();
-    return;
-  }
   // If the reader leaves or the store fails, the reply ends before its announced length.
-  await pipeline(Readable.from(pieces(first, { from, to }, read)), response).catch(() =>
-    response.destroy(),
-  );
+  await sendPieces(response, pieces(first, { from, to }, read));
 }
 
 async function* pieces(

@@ -18,7 +18,8 @@ function exportTo(
     write: (_chunk, _encoding, done) => write(done),
   });
   const set = () => response;
-  const response = Object.assign(client, { set, type: set, flushHeaders: () => undefined });
+  const asked = { set, type: set, flushHeaders: () => undefined, req: { method: 'GET' } };
+  const response = Object.assign(client, asked);
   const deps = {
     stateStore: { audit: { page, record } },
     readIdentity: () => Promise.resolve({ userId: 'op', roles: ['operator'] }),
@@ -66,7 +67,7 @@ it('a fault ends the connection, not the reply', async () => {
   };
   const { client, ended } = exportTo(page, (done) => done());
   const closed = new Promise((resolve) => client.once('close', resolve));
-  await ended;
+  await expect(ended).rejects.toThrow('Redis is away');
   await closed;
   expect([client.destroyed, client.writableFinished]).toEqual([true, false]);
 });

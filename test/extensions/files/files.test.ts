@@ -211,7 +211,12 @@ describe('a part of a file', () => {
     const beyond = await api.get(url, { range: 'bytes=70-' });
     expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, 'bytes */70']);
     const etag = (await api.get(url)).headers.get('etag') ?? '';
-    expect((await api.get(url, { 'if-none-match': etag })).status).toBe(304);
+    const known = await api.get(url, { 'if-none-match': etag });
+    expect(known.status).toBe(304);
+    for (const { headers } of [beyond, known]) {
+      const named = ['etag', 'cache-control'].map((name) => headers.get(name));
+      expect(named).toEqual([etag, 'private, no-cache']);
+    }
     const stale = { range: 'bytes=0-0', 'if-range': '"other"' };
     expect((await api.get(url, stale)).status).toBe(200);
     const head = await fetch(api.url + url, { method: 'HEAD' });
@@ -230,6 +235,35 @@ it('a store of the author’s own that fails is unavailable to those who ask for
   }
   bucket.isAway = false;
   expect((await api.get(url)).status).toBe(200);
+});
+
+it('a file whose bytes are gone is refused without its headers', async () => {
+  const { url, id } = await uploaded();
+  jest.spyOn(stores.store.files, 'content').mockResolvedValue(undefined);
+  const refused = await api.get(url);
+  expect([refused.status, await refused.json()]).toMatchObject([404, { code: 'not_found' }]);
+  const { headers } = refused;
+  expect(headers.get('content-type')).toMatch('application/json');
+  expect(headers.get('cache-control')).toBe('no-store');
+  for (const name of ['etag', 'content-disposition', 'accept-ranges']) {
+    expect([id, name, headers.get(name)]).toEqual([id, name, null]);
+  }
+});
+
+it('a file whose store fails in the middle is cut off, and logged', async () => {
+  const bucket = createTestBucket();
+  await open({}, { files: bucket });
+  const large = Buffer.alloc(600_000, 'a');
+  const { url } = await uploaded(large, { 'content-type': 'text/plain' });
+  const { read } = bucket;
+  bucket.read = (place, range) => {
+    bucket.isAway = range.from > 0;
+    return read(place, range);
+  };
+  const reply = await api.get(url);
+  expect([reply.status, reply.headers.get('content-length')]).toEqual([200, '600000']);
+  await expect(reply.arrayBuffer()).rejects.toThrow('terminated');
+  expect(api.logged).toEqual([expect.stringContaining(url)]);
 });
 
 it('a file counts among what its reader may read in a minute', async () => {

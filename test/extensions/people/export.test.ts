@@ -1,6 +1,7 @@
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import type { ByteRange } from '../../../store/contract/files.js';
+import { HelixError } from '../../../protocol/errors.js';
 import { newSubAgent } from '../../../store/conformance/tree.js';
 import { drive, userMessage } from '../../support/session-driver.js';
 import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';
@@ -56,6 +57,19 @@ it('an export counts among the requests of a minute, and is recorded only if it 
   ]);
   const { entries } = await store.audit.page('acme', { limit: 10, action: 'export' });
   expect(entries).toHaveLength(2);
+});
+
+it.each([
+  ['before the first line', 'unavailable', 'owners', 'page'],
+  ['in the middle', 'not_found', 'queue', 'read'],
+] as const)('an export that fails %s is cut off, and logged', async (_, code, part, method) => {
+  const { store } = await start();
+  const away = new HelixError(code, 'It is away.');
+  jest.spyOn(store[part] as Record<string, () => unknown>, method).mockRejectedValue(away);
+  const reply = await api.get('/api/me/export');
+  expect(reply.status).toBe(200);
+  await expect(reply.text()).rejects.toThrow('terminated');
+  expect(api.logged.at(-1)).toMatch('/api/me/export","message":"It is away.');
 });
 
 it('a file is read and sent in pieces, and is whole', async () => {
