@@ -35,7 +35,11 @@ export function onceByKey(route: Route, claimedMs = CLAIMED_MS): Route {
       const digest = hash(request.body ?? null);
       const claim = await requests.claim(name, digest, claimedMs);
       if (claim.kind === 'new') {
-        return executeOnce(route, { requests, name, claimedMs }, { deps, request, response });
+        return executeOnce(
+          route,
+          { requests, name, digest, claimedMs },
+          { deps, request, response },
+        );
       }
       if (claim.digest !== digest) {
         throw new HelixError('idempotency_conflict', 'This key was used with another content.');
@@ -57,12 +61,19 @@ interface Kept {
   body?: unknown;
 }
 
+interface Claim {
+  requests: Requests;
+  name: string;
+  digest: string;
+  claimedMs: number;
+}
+
 /** Status of an erasure that a repeated request has to finish. */
 const UNFINISHED = 202;
 
 async function executeOnce(
   route: Route,
-  { requests, name, claimedMs }: { requests: Requests; name: string; claimedMs: number },
+  { requests, name, digest, claimedMs }: Claim,
   { deps, request, response }: { deps: RouteDeps; request: Request; response: Response },
 ): Promise<void> {
   let sent: { body: unknown } | undefined;
@@ -90,9 +101,8 @@ async function executeOnce(
   const mayKeep = !isPartial && Buffer.byteLength(reply) <= LIMITS.inlineResultBytes;
   // The reply is kept before it is sent, so a client that received it gets the same one again. The
   // act is done even if its reply cannot be kept.
-  await (mayKeep ? requests.settle(name, reply, LIMITS.idempotencyMs) : requests.drop(name)).catch(
-    () => undefined,
-  );
+  const keep = () => requests.settle(name, reply, LIMITS.idempotencyMs, digest);
+  await (mayKeep ? keep() : requests.drop(name)).catch(() => undefined);
   if (sent !== undefined) send(sent.body);
 }
 

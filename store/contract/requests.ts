@@ -4,7 +4,8 @@ export interface Requests {
   claim: (key: string, digest: string, forMs: number) => Promise<RequestClaim>;
   /** Extends the claim of a request in progress to `forMs` from now. */
   renew: (key: string, forMs: number) => Promise<void>;
-  settle: (key: string, reply: string, forMs: number) => Promise<void>;
+  /** Keeps the reply, and the digest that the claim had: the claim may have expired meanwhile. */
+  settle: (key: string, reply: string, forMs: number, digest: string) => Promise<void>;
   /** Forgets a request that was refused. */
   drop: (key: string) => Promise<void>;
 }

@@ -25,10 +25,10 @@ export function createRequests({
     renew: async (name, forMs) => {
       await redis.pexpire(keys.request(name), forMs);
     },
-    settle: async (name, reply, forMs) => {
+    settle: async (name, reply, forMs, digest) => {
       const key = keys.request(name);
-      await redis.hset(key, 'reply', reply);
-      await redis.pexpire(key, forMs);
+      const kept: Write = ['HSET', key, 'digest', digest, 'reply', reply];
+      await writeIf([], [kept, ['PEXPIRE', key, forMs]], { isFreeing: true });
     },
     drop: async (name) => {
       await redis.unlink(keys.request(name));

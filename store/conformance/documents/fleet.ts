@@ -355,7 +355,7 @@ function requestCases({ describe, it }: Suite): void {
         digest: 'd1',
         reply: undefined,
       });
-      await requests.settle(key, '{"ä":"\\u0000"}', LONG_MS);
+      await requests.settle(key, '{"ä":"\\u0000"}', LONG_MS, 'd1');
       equal(await requests.claim(key, 'd1', LONG_MS), {
         kind: 'known',
         digest: 'd1',
@@ -364,6 +364,19 @@ function requestCases({ describe, it }: Suite): void {
       await requests.drop(key);
       equal(await requests.claim(key, 'd2', LONG_MS), { kind: 'new' });
       equal(await requests.claim(newNonce(), 'd1', LONG_MS), { kind: 'new' });
+    });
+
+    it('a reply that is kept behind the end of its claim is that of its content', async (setup) => {
+      const { requests } = setup.store;
+      const key = newNonce();
+      await requests.settle(key, '1', LONG_MS, 'd1');
+      const known = { kind: 'known', digest: 'd1', reply: '1' };
+      equal(await requests.claim(key, 'd2', LONG_MS), known);
+      await requests.settle(key, '2', SHORT_MS, 'd1');
+      await eventually(
+        'it is forgotten',
+        async () => (await requests.claim(key, 'd2', LONG_MS)).kind === 'new',
+      );
     });
 
     it('a claim that is renewed lasts from then on; one that was dropped is not made again', async (setup) => {
