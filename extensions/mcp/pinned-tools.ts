@@ -74,11 +74,13 @@ export function toPinnedTools(
   for (const [tool, { description = '', inputSchema, annotations }] of usable) {
     const isReadOnly = annotations?.readOnlyHint === true;
     if (permissionOf(config, tool, isReadOnly) === 'never') continue;
+    const name = names.get(tool) ?? tool;
     pinned.push({
       server,
       tool,
-      name: names.get(tool) ?? tool,
-      description: description.trim().slice(0, DESCRIPTION_CHARS).toWellFormed() || tool,
+      name,
+      // The model gets no description that is only the name.
+      description: description.trim().slice(0, DESCRIPTION_CHARS).toWellFormed() || name,
       inputSchema,
       isReadOnly,
       isIdempotent: isReadOnly || annotations?.idempotentHint === true,

@@ -102,8 +102,12 @@ describe('tools of servers in a run', () => {
   it('the server hears a call that only reads again, with the same key, when its worker was lost', async () => {
     const { server, notes } = await byStdio();
     const heard = async () => (await notes()).filter((line) => line.startsWith('slow'));
-    const { step, run, another, row } = await startRun({ s: server }, calling('s_slow'));
+    const model = calling('s_slow');
+    const { step, run, another, row } = await startRun({ s: server }, model);
     await step(run, 1);
+    // The server does not describe it.
+    const slow = model.doStreamCalls[0]?.tools?.find(({ name }) => name === 's_slow');
+    expect(slow).toMatchObject({ description: undefined });
     const lost = another().tool(run, 1, 'c1', 1);
     await until('it is carried out', async () => (await heard()).length === 1);
     const again = another().tool(run, 1, 'c1', 2);
