@@ -14,9 +14,10 @@ import { formatApprovalId, workflowIdOf } from '../../protocol/ids.js';
 import { isTerminal, type RunNotices, type RunStatus } from '../../protocol/run.js';
 import { TIMES, type Times } from '../../protocol/limits.js';
 import type { Receiver } from '../../extensions/notify/settings.js';
-import type { Due } from '../../store/contract/due.js';
+import { dueShardOf, type Due } from '../../store/contract/due.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
+import { createKeySpace } from '../../store/redis/keys.js';
 import { createAgentWorker } from '../../worker/create-worker.js';
 import { newSessionId, userMessage } from './session-driver.js';
 import { createTestStores, lateBound, type TestStores } from './test-stores.js';
@@ -205,13 +206,12 @@ export async function createRunHarness(
   });
 
   const due = store.due.of(workflows.fleet);
-  // The lease only limits the pace of sweeps, so tests skip it.
-  const sweepDue = createSweep({
-    store: { ...store, due: { ...due, lease: () => Promise.resolve(true) } },
-    runs: executor,
-    holder: taskQueue,
-    logger: quiet,
-  });
+  const sweepWith = (take: Due['take']): Promise<void> => {
+    // The lease only limits the pace of sweeps, so tests skip it.
+    const lists = { ...due, take, lease: () => Promise.resolve(true) };
+    const deps = { runs: executor, holder: taskQueue, logger: quiet };
+    return createSweep({ ...deps, store: { ...store, due: lists } })();
+  };
 
   const startWorker: RunHarness['startWorker'] = async (options) => {
     const of = { stores, taskQueue, agents: registry, address };
@@ -231,7 +231,14 @@ export async function createRunHarness(
       });
     }
     await due.note(sessionId, -1_000);
-    await sweepDue();
+    // Tests that run at once share a fleet, so a sweep of one leaves the sessions of others alone.
+    const own = dueShardOf(sessionId);
+    const { urgent } = createKeySpace().due(workflows.fleet, own);
+    await sweepWith(async (shard) => {
+      if (shard !== own) return [];
+      const takenUntil = await stores.redis.zscore(urgent, sessionId);
+      return [{ sessionId, list: 'urgent', takenUntil: Number(takenUntil) }];
+    });
   }
 
   return {
@@ -256,7 +263,7 @@ export async function createRunHarness(
         withinMs,
       );
     },
-    sweepDue,
+    sweepDue: () => sweepWith(due.take),
     due,
     begin: async (sessionId, agent, text, startAt) => {
       const id = randomBytes(4).toString('hex');
