@@ -354,7 +354,6 @@ export class StreamTransformer {
         else this.#step.enter(chunk.step, out);
         break;
       case 'step_end':
-        this.#calls.joins = false;
         this.#markCut(chunk.interrupted, out);
         this.#step.commit(chunk.step, out);
         break;

@@ -38,7 +38,7 @@ export class ToolCalls {
   readonly #calls = new Map<string, KnownCall>();
   /** Denied calls beside which a joined call is open: a stock page sends no result of a client tool beside a denied call. */
   #denied: string[] = [];
-  /** True while the calls that are announced join the questions of an earlier pause. */
+  /** True in a step whose calls join the questions of an earlier pause. */
   joins = false;
 
   constructor(options: ToolCallsOptions) {

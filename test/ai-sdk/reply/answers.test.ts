@@ -1,7 +1,8 @@
 import { defineAgent, type ToolDefinition } from '../../../agents/index.js';
 import { createScriptedModel } from '../../../agents/scripted/scripted-model.js';
 import type { SnapshotDeps, UIMessage } from '../../../ai-sdk/index.js';
-import { continueTurn } from '../../../ai-sdk/reply/continue-turn.js';
+import type { KnownSession } from '../../../ai-sdk/reply/classify.js';
+import { continueTurn, type Submission } from '../../../ai-sdk/reply/continue-turn.js';
 import type { Chat } from '../../../ai-sdk/reply/types.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { PostedMessage } from '../../../protocol/http.js';
@@ -330,33 +331,67 @@ describe('answers (path 3)', () => {
     const approvers = { roles: ['approver' as const] };
     const asked = call('c1');
     const open = { ...asked, spec: { ...asked.spec, approvers } };
-    const at = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
     const { toolCallId, approvalId } = intent;
-    const denial = { ...at, toolCallId, toolName: 'charge', approvalId, approved: false };
-    const entries: LogEntry[] = [
-      { sequence: 5, writer: 'r', message: { ...denial, type: 'tool_approval_response' } },
-      { sequence: 6, writer: 'r', message: { type: 'stream_end', streamId: 's1', timestamp: 1 } },
-    ];
-    const { streamManager, executor, ...runtime } = createScripted();
-    const log = {
-      read: () => Promise.resolve([]),
-      follow: async function* () {
-        yield await Promise.resolve(entries);
-      },
-    };
-    const chat: Chat = {
-      deps: { ...runtime, executor: executor.runs, streamManager: { ...streamManager, ...log } },
-      params: { sessionId: 's1', messages: [] },
-      caller: { userId: 'ann' },
-      sessionId: 's1',
-    };
+    const denial = { ...AT, toolCallId, toolName: 'charge', approvalId, approved: false };
     const known = session({ ...ACTIVE, sequence: 4 }, { openCalls: [open] });
-    const reply = await continueTurn(chat, known, { stored: ['c2'], resumedAt: 4, rejected: [] });
-    let text = '';
-    if (reply.kind === 'stream')
-      for await (const frames of reply.frames(new AbortController().signal)) text += frames;
-    const types = parseFrames(text).map(({ part }) => part.type);
+    const types = await typesBehind(known, { stored: ['c2'] }, [
+      { sequence: 5, writer: 'r', message: { ...denial, type: 'tool_approval_response' } },
+    ]);
     const told = ['tool-approval-request', 'tool-output-denied'];
     expect(types).toEqual(['start', ...told, ...GUARD]);
   });
+
+  it.each([
+    ['the conversation asks', 's1', ['tool-input-available', 'tool-output-available']],
+    ['a sub-agent calls', 's1.1-a', []],
+  ])('whoever answers late is sent what %s meanwhile', async (_, agentId, told) => {
+    const known = session({ ...ACTIVE, sequence: 4 }, { openCalls: [call('c1', { askedAt: 2 })] });
+    const started = { ...AT, agentId, toolCallId: 'c2', toolName: 'locate', arguments: {} };
+    const ended = { ...AT, toolCallId: 'c0', toolName: 'echo', result: 1 };
+    const types = await typesBehind(known, { stored: ['c1'] }, [
+      { sequence: 3, writer: '', message: { ...started, type: 'tool_start' } },
+      { sequence: 4, writer: '', message: { ...ended, type: 'tool_end' } },
+    ]);
+    expect(types.filter((type) => type.startsWith('tool-'))).toEqual(told);
+  });
 });
+
+const AT = { agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
+
+/** Returns the types of what a page is sent whose answers let the run continue at 4. */
+async function typesBehind(
+  known: KnownSession,
+  submission: Partial<Submission>,
+  entries: LogEntry[],
+): Promise<string[]> {
+  const end = { type: 'stream_end', streamId: 's1', timestamp: 1 } as const;
+  const { streamManager, executor, ...runtime } = createScripted();
+  const between = (from: number, to: number) =>
+    entries.filter(({ sequence }) => sequence > from && sequence <= to);
+  const log = {
+    read: (_id: string, from: number, _max: number, to = Infinity) =>
+      Promise.resolve(between(from, to)),
+    follow: async function* (_id: string, from: number) {
+      yield await Promise.resolve([
+        ...between(from, Infinity),
+        { sequence: 9, writer: 'r', message: end },
+      ]);
+    },
+  };
+  const chat: Chat = {
+    deps: { ...runtime, executor: executor.runs, streamManager: { ...streamManager, ...log } },
+    params: { sessionId: 's1', messages: [] },
+    caller: { userId: 'ann' },
+    sessionId: 's1',
+  };
+  const reply = await continueTurn(chat, known, {
+    stored: [],
+    resumedAt: 4,
+    rejected: [],
+    ...submission,
+  });
+  let text = '';
+  if (reply.kind === 'stream')
+    for await (const frames of reply.frames(new AbortController().signal)) text += frames;
+  return parseFrames(text).map(({ part }) => part.type);
+}
