@@ -474,29 +474,6 @@ const REQUEST = 'tool-approval-request';
 const RESPONSE = 'tool-approval-response';
 const DENIED = 'tool-output-denied';
 
-describe('a denied call', () => {
-  const asked = (toolCallId: string): Bare => ({ ...ASKED, toolCallId, approvalId: toolCallId });
-  const answered = (toolCallId: string, approved: boolean): Bare => {
-    const answer = { toolCallId, approvalId: toolCallId, approved };
-    return { type: 'tool_approval_response', toolName: 'echo', ...answer };
-  };
-  const ask: Bare = { type: 'step_start', stepId: 'ask' };
-  const end: Bare = { type: 'step_end' };
-  const deniedIn = (transformer: StreamTransformer, ...given: Bare[]) =>
-    run(transformer, chunks(...given)).filter(({ type }) => type === DENIED).length;
-
-  it.each([true, false])('is told once what joined it is decided, approved: %s', (approved) => {
-    const transformer = new StreamTransformer();
-    const joining: Bare = { ...ask, joins: true };
-    run(transformer, chunks(ask, asked('c1'), end, joining, asked('c2'), end));
-    expect(deniedIn(transformer, answered('c1', false))).toBe(0);
-    expect(deniedIn(transformer, answered('c2', approved))).toBe(approved ? 1 : 2);
-    // The calls of a later step join none.
-    run(transformer, [at(2, { type: 'step_start' }), ...chunks(asked('c3'), asked('c4'), end)]);
-    expect(deniedIn(transformer, answered('c3', false))).toBe(1);
-  });
-});
-
 describe('a request for an approval that the viewer may not give', () => {
   it.each<[StreamProfile, string[], string[]]>([
     ['common', [], [REQUEST, DENIED]],

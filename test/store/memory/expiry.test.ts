@@ -183,7 +183,7 @@ describe('expiry in memory', () => {
     const { store, pass } = storesWithClock();
     const claim = () => store.requests.claim('key', 'digest', 1_000);
     await claim();
-    await store.requests.settle('key', 'reply', HOUR);
+    await store.requests.settle('key', 'reply', HOUR, 'digest');
     pass(HOUR);
     expect(await claim()).toMatchObject({ reply: 'reply' });
     pass(1);
