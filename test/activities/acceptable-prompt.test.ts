@@ -306,16 +306,14 @@ function learn(
   if (by === 'openai') for (const id of ids) items.set(id, ids);
 }
 
-describe('a prompt made of any rows', () => {
-  it.each(NAMES)('is one that %s takes', async (name) => {
-    await fc.assert(
-      fc.asyncProperty(someConversation, async (conversation) => {
-        const { rows, known } = toRows(conversation);
-        await askStrictly(name, rows, known[name]);
-      }),
-      { numRuns: 100 },
-    );
-  });
+it.each(NAMES)('a prompt made of any rows is one that %s takes', async (name) => {
+  await fc.assert(
+    fc.asyncProperty(someConversation, async (conversation) => {
+      const { rows, known } = toRows(conversation);
+      await askStrictly(name, rows, known[name]);
+    }),
+    { numRuns: 100 },
+  );
 });
 
 describe('what of a prompt depends on the provider', () => {

@@ -121,29 +121,27 @@ describe('attempts that hand over', () => {
   });
 });
 
-describe('a call that waits for its place', () => {
-  it('a call that waits for a slot gets no permission from a worker that shuts down', async () => {
-    const stores = await openTestStores();
-    let release: (() => void) | undefined;
-    const hold = fakeTool('hold', () => new Promise<void>((resolve) => (release = resolve)));
-    const calls = [...call('c1', 'hold', {}), ...call('c2', 'hold', {})];
-    const given = createHarness(stores, {
-      model: fakeModel(sayInTurn(asks(calls))),
-      tools: [hold],
-      toolSlots: { total: 1, perUser: 1 },
-    });
-    const run = await given.begin();
-    await given.step(run, 1);
-    const first = given.tool(run, 1, 'c1');
-    await until('it is executed', () => release !== undefined);
-    const environment = attemptOf(1);
-    const second = given.tool(run, 1, 'c2', 1, { environment });
-    environment.cancel('WORKER_SHUTDOWN');
-    await expect(second).rejects.toMatchObject({ type: 'tools_busy' });
-    expect(await stores.store.calls.read(given.session.id, 'c2')).toMatchObject({ state: 'open' });
-    release?.();
-    expect(await first).toBe('settled');
+it('a call that waits for a slot gets no permission from a worker that shuts down', async () => {
+  const stores = await openTestStores();
+  let release: (() => void) | undefined;
+  const hold = fakeTool('hold', () => new Promise<void>((resolve) => (release = resolve)));
+  const calls = [...call('c1', 'hold', {}), ...call('c2', 'hold', {})];
+  const given = createHarness(stores, {
+    model: fakeModel(sayInTurn(asks(calls))),
+    tools: [hold],
+    toolSlots: { total: 1, perUser: 1 },
   });
+  const run = await given.begin();
+  await given.step(run, 1);
+  const first = given.tool(run, 1, 'c1');
+  await until('it is executed', () => release !== undefined);
+  const environment = attemptOf(1);
+  const second = given.tool(run, 1, 'c2', 1, { environment });
+  environment.cancel('WORKER_SHUTDOWN');
+  await expect(second).rejects.toMatchObject({ type: 'tools_busy' });
+  expect(await stores.store.calls.read(given.session.id, 'c2')).toMatchObject({ state: 'open' });
+  release?.();
+  expect(await first).toBe('settled');
 });
 
 describe('a worker of another build', () => {

@@ -132,21 +132,22 @@ describe('a model that calls tools badly', () => {
   });
 });
 
-describe('a package that can make no request of the conversation', () => {
-  const functionality = 'media type: audio/x';
-  it.each([
-    [new UnsupportedFunctionalityError({ functionality }), 'prompt_file_refused'],
-    [new InvalidPromptError({ prompt: [], message: 'no' }), 'prompt_not_taken'],
-    [new TypeValidationError({ value: 1, cause: 'no' }), 'prompt_not_taken'],
-    [Object.assign(new Error('no'), { name: 'ZodError' }), 'prompt_not_taken'],
-    [new Error('no'), 'model_request_failed'],
-  ])('fails the run by what it throws: %s', async (error, code) => {
+const functionality = 'media type: audio/x';
+it.each([
+  [new UnsupportedFunctionalityError({ functionality }), 'prompt_file_refused'],
+  [new InvalidPromptError({ prompt: [], message: 'no' }), 'prompt_not_taken'],
+  [new TypeValidationError({ value: 1, cause: 'no' }), 'prompt_not_taken'],
+  [Object.assign(new Error('no'), { name: 'ZodError' }), 'prompt_not_taken'],
+  [new Error('no'), 'model_request_failed'],
+])(
+  'a package that can make no request of the conversation fails the run by what it throws: %s',
+  async (error, code) => {
     const { begin, step, session } = await harnessOf(() => Promise.reject(error));
     expect(await step(await begin(), 1)).toMatchObject({ status: 'failed', error: { code } });
     // A step that has said nothing is not shown.
     expect(await session.messages('step_end')).toEqual([]);
-  });
-});
+  },
+);
 
 describe('a model that says odd things', () => {
   it.each([

@@ -101,17 +101,15 @@ it('only the newest files that fit one model call are fetched', async () => {
   expect([found.get(url)?.type, found.get(`${url}?old`)?.type]).toEqual(['file', 'text']);
 });
 
-describe('a file that is part of its message', () => {
-  it.each([
-    ['text/csv', 'data:text/csv;base64,YSxi', '[File "a"]\na,b'],
-    ['text/csv', 'data:text/csv,a%2Cb', '[File "a"]\na,b'],
-    ['application/json', 'data:,%', '[File "a"]\n%'],
-  ])(
-    'of the type %s is given as text, as one that was uploaded: %s',
-    (mediaType, address, text) => {
-      const file = { type: 'file' as const, url: address, mediaType, filename: 'a' };
-      const [message] = toMessages([{ role: 'user', id: 'u', parts: [file] }]).messages;
-      expect(message?.content).toMatchObject([{ type: 'text', text }]);
-    },
-  );
-});
+it.each([
+  ['text/csv', 'data:text/csv;base64,YSxi', '[File "a"]\na,b'],
+  ['text/csv', 'data:text/csv,a%2Cb', '[File "a"]\na,b'],
+  ['application/json', 'data:,%', '[File "a"]\n%'],
+])(
+  'a file of the type %s that is part of its message is given as text, as one that was uploaded: %s',
+  (mediaType, address, text) => {
+    const file = { type: 'file' as const, url: address, mediaType, filename: 'a' };
+    const [message] = toMessages([{ role: 'user', id: 'u', parts: [file] }]).messages;
+    expect(message?.content).toMatchObject([{ type: 'text', text }]);
+  },
+);

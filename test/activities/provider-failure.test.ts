@@ -168,97 +168,91 @@ describe('a failure of the provider', () => {
   });
 });
 
-describe('what a provider says about a prompt', () => {
-  it.each([
-    ['prompt is too long: 210000 tokens > 200000 maximum', 'prompt_too_long'],
-    ['input length and `max_tokens` exceed context limit: 190000 + 32000', 'prompt_too_long'],
-    ["This model's maximum context length is 128000 tokens.", 'prompt_too_long'],
-    ["This model's maximum prompt length is 131072 but it has 140000", 'prompt_too_long'],
-    ['The input token count (1200000) exceeds the maximum number of tokens', 'prompt_too_long'],
-    ['Input is too long for requested model.', 'prompt_too_long'],
-    ["Invalid 'input[2].call_id': string too long.", 'prompt_name_refused'],
-    ["Invalid 'input[2].name': string does not match pattern.", 'prompt_name_refused'],
-    ['Invalid function name. Must start with a letter', 'prompt_name_refused'],
-    ['does not support assistant message prefill', 'prompt_order_refused'],
-    ['tool_use ids were found without tool_result blocks', 'prompt_order_refused'],
-    ['No tool output found for function call call_1.', 'prompt_order_refused'],
-    ["Item 'rs_1' of type 'reasoning' was provided without its required", 'prompt_order_refused'],
-    ['Invalid `signature` in `thinking` block', 'prompt_order_refused'],
-    ['a function call turn comes immediately after a user turn', 'prompt_order_refused'],
-    ['Unsupported MIME type: application/zip', 'prompt_file_refused'],
-    ['image exceeds 5 MB maximum', 'prompt_file_refused'],
-    ["Unsupported parameter: 'reasoning.effort' is not supported", 'provider_settings_refused'],
-    ['max_tokens must be greater than thinking.budget_tokens', 'provider_settings_refused'],
-    ['max_tokens: 900000 is too large', 'provider_settings_refused'],
-    ["'temperature' is not supported; see the documents at x", 'provider_settings_refused'],
-    ["Invalid schema for function 'f': name must match pattern", 'provider_settings_refused'],
-    ['Your credit balance is too low to access the API.', 'provider_quota_exhausted'],
-    ['API key not valid. Please pass a valid API key.', 'provider_unauthorized'],
-    ['The response was filtered', 'provider_invalid_request'],
-  ])('"%s" is %s', (message, code) => {
-    const responseBody = JSON.stringify({ error: { type: 'invalid_request_error', message } });
-    const about = { url: 'http://model', requestBodyValues: {}, statusCode: 400, responseBody };
-    const failure = toProviderFailure(new APICallError({ message, ...about }));
-    expect(failure).toMatchObject({ code, retryable: false });
-    expect(failure.message).not.toContain(message);
-    // Only what is about the conversation is left out of the next prompt.
-    const isOfConversation = code.startsWith('prompt_') || code === 'provider_invalid_request';
-    expect(isOfPrompt(code)).toBe(isOfConversation);
-  });
+it.each([
+  ['prompt is too long: 210000 tokens > 200000 maximum', 'prompt_too_long'],
+  ['input length and `max_tokens` exceed context limit: 190000 + 32000', 'prompt_too_long'],
+  ["This model's maximum context length is 128000 tokens.", 'prompt_too_long'],
+  ["This model's maximum prompt length is 131072 but it has 140000", 'prompt_too_long'],
+  ['The input token count (1200000) exceeds the maximum number of tokens', 'prompt_too_long'],
+  ['Input is too long for requested model.', 'prompt_too_long'],
+  ["Invalid 'input[2].call_id': string too long.", 'prompt_name_refused'],
+  ["Invalid 'input[2].name': string does not match pattern.", 'prompt_name_refused'],
+  ['Invalid function name. Must start with a letter', 'prompt_name_refused'],
+  ['does not support assistant message prefill', 'prompt_order_refused'],
+  ['tool_use ids were found without tool_result blocks', 'prompt_order_refused'],
+  ['No tool output found for function call call_1.', 'prompt_order_refused'],
+  ["Item 'rs_1' of type 'reasoning' was provided without its required", 'prompt_order_refused'],
+  ['Invalid `signature` in `thinking` block', 'prompt_order_refused'],
+  ['a function call turn comes immediately after a user turn', 'prompt_order_refused'],
+  ['Unsupported MIME type: application/zip', 'prompt_file_refused'],
+  ['image exceeds 5 MB maximum', 'prompt_file_refused'],
+  ["Unsupported parameter: 'reasoning.effort' is not supported", 'provider_settings_refused'],
+  ['max_tokens must be greater than thinking.budget_tokens', 'provider_settings_refused'],
+  ['max_tokens: 900000 is too large', 'provider_settings_refused'],
+  ["'temperature' is not supported; see the documents at x", 'provider_settings_refused'],
+  ["Invalid schema for function 'f': name must match pattern", 'provider_settings_refused'],
+  ['Your credit balance is too low to access the API.', 'provider_quota_exhausted'],
+  ['API key not valid. Please pass a valid API key.', 'provider_unauthorized'],
+  ['The response was filtered', 'provider_invalid_request'],
+])('what a provider says about a prompt "%s" is %s', (message, code) => {
+  const responseBody = JSON.stringify({ error: { type: 'invalid_request_error', message } });
+  const about = { url: 'http://model', requestBodyValues: {}, statusCode: 400, responseBody };
+  const failure = toProviderFailure(new APICallError({ message, ...about }));
+  expect(failure).toMatchObject({ code, retryable: false });
+  expect(failure.message).not.toContain(message);
+  // Only what is about the conversation is left out of the next prompt.
+  const isOfConversation = code.startsWith('prompt_') || code === 'provider_invalid_request';
+  expect(isOfPrompt(code)).toBe(isOfConversation);
 });
 
-describe('a failure of the AI Gateway', () => {
-  it.each([
-    [429, 'rate_limit_exceeded', 'provider_rate_limited', true],
-    [500, 'internal_server_error', 'provider_error', true],
-    [503, 'internal_server_error', 'provider_overloaded', true],
-    [408, 'timeout_error', 'provider_error', true],
-    [401, 'authentication_error', 'provider_unauthorized', false],
-    [400, 'invalid_request_error', 'provider_invalid_request', false],
-    [404, 'model_not_found', 'provider_unknown_model', false],
-  ] as const)(
-    'a failure of the AI Gateway with status %d is typed',
-    async (status, type, code, retryable) => {
-      const gateway = createGateway({
-        apiKey: 'secret',
-        fetch: () =>
-          Promise.resolve(
-            Response.json(
-              { error: { message: 'secret detail', type } },
-              { status, headers: { 'retry-after': '3' } },
-            ),
+it.each([
+  [429, 'rate_limit_exceeded', 'provider_rate_limited', true],
+  [500, 'internal_server_error', 'provider_error', true],
+  [503, 'internal_server_error', 'provider_overloaded', true],
+  [408, 'timeout_error', 'provider_error', true],
+  [401, 'authentication_error', 'provider_unauthorized', false],
+  [400, 'invalid_request_error', 'provider_invalid_request', false],
+  [404, 'model_not_found', 'provider_unknown_model', false],
+] as const)(
+  'a failure of the AI Gateway with status %d is typed',
+  async (status, type, code, retryable) => {
+    const gateway = createGateway({
+      apiKey: 'secret',
+      fetch: () =>
+        Promise.resolve(
+          Response.json(
+            { error: { message: 'secret detail', type } },
+            { status, headers: { 'retry-after': '3' } },
           ),
-      });
-      const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'x' }] }];
-      const error: unknown = await Promise.resolve(gateway('a/b').doStream({ prompt })).catch(
-        (thrown: unknown) => thrown,
-      );
-      expect(error).not.toBeInstanceOf(APICallError);
-      const failure = toProviderFailure(error);
-      expect(failure).toMatchObject({ code, retryable });
-      expect(failure.message).not.toContain('secret');
-      if (retryable) expect(failure.retryAfterMs).toBe(3_000);
-    },
-  );
-});
+        ),
+    });
+    const prompt = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'x' }] }];
+    const error: unknown = await Promise.resolve(gateway('a/b').doStream({ prompt })).catch(
+      (thrown: unknown) => thrown,
+    );
+    expect(error).not.toBeInstanceOf(APICallError);
+    const failure = toProviderFailure(error);
+    expect(failure).toMatchObject({ code, retryable });
+    expect(failure.message).not.toContain('secret');
+    if (retryable) expect(failure.retryAfterMs).toBe(3_000);
+  },
+);
 
-describe('parseRetryAfter', () => {
-  const now = Date.parse('2026-01-01T00:00:00Z');
-  it.each([
-    [undefined, undefined],
-    [{}, undefined],
-    [{ 'retry-after': '1.5' }, 1_500],
-    [{ 'retry-after': '0' }, 0],
-    [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:03 GMT' }, 3_000],
-    [{ 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
-    [{ 'retry-after': 'soon' }, undefined],
-    [{ 'retry-after-ms': '40', 'retry-after': '9' }, 40],
-    [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9_000],
-    [{ 'retry-after-ms': '-1', 'retry-after': '9' }, 9_000],
-  ] as [Record<string, string> | undefined, number | undefined][])(
-    'of %j is %j ms',
-    (headers, ms) => {
-      expect(parseRetryAfter(headers, now)).toBe(ms);
-    },
-  );
-});
+const now = Date.parse('2026-01-01T00:00:00Z');
+it.each([
+  [undefined, undefined],
+  [{}, undefined],
+  [{ 'retry-after': '1.5' }, 1_500],
+  [{ 'retry-after': '0' }, 0],
+  [{ 'retry-after': 'Thu, 01 Jan 2026 00:00:03 GMT' }, 3_000],
+  [{ 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }, 0],
+  [{ 'retry-after': 'soon' }, undefined],
+  [{ 'retry-after-ms': '40', 'retry-after': '9' }, 40],
+  [{ 'retry-after-ms': 'x', 'retry-after': '9' }, 9_000],
+  [{ 'retry-after-ms': '-1', 'retry-after': '9' }, 9_000],
+] as [Record<string, string> | undefined, number | undefined][])(
+  'parseRetryAfter of %j is %j ms',
+  (headers, ms) => {
+    expect(parseRetryAfter(headers, now)).toBe(ms);
+  },
+);

@@ -111,23 +111,21 @@ describe('a cap on what a run may use', () => {
   });
 });
 
-describe('an error of a provider in the log', () => {
-  it("a provider's error in the log is bounded, and leaves out the request", () => {
-    const error = new APICallError({
-      message: 'm'.repeat(10_000),
-      url: 'https://model.example',
-      requestBodyValues: { messages: ['the whole conversation'] },
-      statusCode: 500,
-      responseBody: 'b'.repeat(1_000_000),
-      cause: new Error('down'),
-    });
-    const logged = JSON.stringify(toLoggedError(error));
-    expect(logged.length).toBeLessThan(10_000);
-    expect(logged).not.toContain('conversation');
-    expect(JSON.parse(logged)).toMatchObject({ statusCode: 500, cause: 'Error: down' });
-    expect(toLoggedError({ type: 'overloaded_error' })).toEqual({
-      value: '{"type":"overloaded_error"}',
-    });
-    expect(toLoggedError(undefined)).toEqual({ value: 'undefined' });
+it("a provider's error in the log is bounded, and leaves out the request", () => {
+  const error = new APICallError({
+    message: 'm'.repeat(10_000),
+    url: 'https://model.example',
+    requestBodyValues: { messages: ['the whole conversation'] },
+    statusCode: 500,
+    responseBody: 'b'.repeat(1_000_000),
+    cause: new Error('down'),
   });
+  const logged = JSON.stringify(toLoggedError(error));
+  expect(logged.length).toBeLessThan(10_000);
+  expect(logged).not.toContain('conversation');
+  expect(JSON.parse(logged)).toMatchObject({ statusCode: 500, cause: 'Error: down' });
+  expect(toLoggedError({ type: 'overloaded_error' })).toEqual({
+    value: '{"type":"overloaded_error"}',
+  });
+  expect(toLoggedError(undefined)).toEqual({ value: 'undefined' });
 });

@@ -225,17 +225,13 @@ describe('an agent with an output schema', () => {
   });
 });
 
-describe('an agent without an output schema', () => {
-  it('a model without an output schema that submits a result gets an error', async () => {
-    const given = await openHarness((n) =>
-      n === 0 ? [...handIn('f', { answer: 1 }), ...finish()] : says('ok'),
-    );
-    expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
-    expect(JSON.stringify(given.model.doStreamCalls[1]?.prompt)).toContain(
-      'There is no tool named',
-    );
-    expect(await given.session.messages('output')).toEqual([]);
-  });
+it('a model without an output schema that submits a result gets an error', async () => {
+  const given = await openHarness((n) =>
+    n === 0 ? [...handIn('f', { answer: 1 }), ...finish()] : says('ok'),
+  );
+  expect(await given.play(await given.begin())).toMatchObject({ status: 'completed' });
+  expect(JSON.stringify(given.model.doStreamCalls[1]?.prompt)).toContain('There is no tool named');
+  expect(await given.session.messages('output')).toEqual([]);
 });
 
 it('a recursive result that is no object is offered with the definitions that it refers to', async () => {

@@ -25,13 +25,11 @@ describe('cutText', () => {
   });
 });
 
-describe('cutWords', () => {
-  it('cutWords returns words that join to the text', () => {
-    fc.assert(
-      fc.property(text, (whole) => {
-        expect(cutWords(whole).join('')).toBe(whole);
-      }),
-    );
-    expect(cutWords('to be  or')).toEqual(['to ', 'be  ', 'or']);
-  });
+it('cutWords returns words that join to the text', () => {
+  fc.assert(
+    fc.property(text, (whole) => {
+      expect(cutWords(whole).join('')).toBe(whole);
+    }),
+  );
+  expect(cutWords('to be  or')).toEqual(['to ', 'be  ', 'or']);
 });

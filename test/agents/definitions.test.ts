@@ -31,21 +31,19 @@ const agent: AnyAgent = {
   llmConfig: { model: createScriptedModel() },
 };
 
-describe('defineTool', () => {
-  it('defineTool types the callbacks from the schemas and keeps the definition frozen', () => {
-    const add = defineTool({
-      name: 'add',
-      description: 'Adds.',
-      inputSchema: z.object({ a: z.number(), b: z.number().default(1) }),
-      outputSchema: z.object({ sum: z.number() }),
-      execute: ({ a, b }) => ({ sum: a + b }),
-      requireApproval: ({ a }) => a.toFixed() !== '0',
-    });
-    expect(Object.isFrozen(add)).toBe(true);
-    expect(add.inputSchema.parse({ a: 1 })).toEqual({ a: 1, b: 1 });
-    // @ts-expect-error the result must fit outputSchema
-    defineTool({ ...tool, outputSchema: z.object({ sum: z.number() }), execute: () => ({}) });
+it('defineTool types the callbacks from the schemas and keeps the definition frozen', () => {
+  const add = defineTool({
+    name: 'add',
+    description: 'Adds.',
+    inputSchema: z.object({ a: z.number(), b: z.number().default(1) }),
+    outputSchema: z.object({ sum: z.number() }),
+    execute: ({ a, b }) => ({ sum: a + b }),
+    requireApproval: ({ a }) => a.toFixed() !== '0',
   });
+  expect(Object.isFrozen(add)).toBe(true);
+  expect(add.inputSchema.parse({ a: 1 })).toEqual({ a: 1, b: 1 });
+  // @ts-expect-error the result must fit outputSchema
+  defineTool({ ...tool, outputSchema: z.object({ sum: z.number() }), execute: () => ({}) });
 });
 
 describe('defineAgent', () => {

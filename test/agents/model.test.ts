@@ -76,22 +76,20 @@ describe('resolveModel', () => {
   });
 });
 
-describe('the scripted model under streamText', () => {
-  it('the scripted model performs a turn with a tool, as any provider does', async () => {
-    const { inputSchema } = echo;
-    const call = { tool: 'echo', id: 'c1', args: { value: 7 }, argDeltas: 2 };
-    const result = streamText({
-      model: createScriptedModel(),
-      prompt: JSON.stringify({ script: [{ say: 'first', calls: [call] }, { quote: true }] }),
-      tools: { echo: tool({ inputSchema, execute: (input) => input }) },
-      stopWhen: stepCountIs(5),
-    });
-    const steps = await result.steps;
-    expect(steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop']);
-    expect(JSON.parse(await result.text)).toMatchObject([
-      { role: 'user' },
-      { role: 'assistant', text: 'first' },
-      { role: 'tool', text: '{"value":7}' },
-    ]);
+it('the scripted model performs a turn with a tool, as any provider does', async () => {
+  const { inputSchema } = echo;
+  const call = { tool: 'echo', id: 'c1', args: { value: 7 }, argDeltas: 2 };
+  const result = streamText({
+    model: createScriptedModel(),
+    prompt: JSON.stringify({ script: [{ say: 'first', calls: [call] }, { quote: true }] }),
+    tools: { echo: tool({ inputSchema, execute: (input) => input }) },
+    stopWhen: stepCountIs(5),
   });
+  const steps = await result.steps;
+  expect(steps.map(({ finishReason }) => finishReason)).toEqual(['tool-calls', 'stop']);
+  expect(JSON.parse(await result.text)).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', text: 'first' },
+    { role: 'tool', text: '{"value":7}' },
+  ]);
 });

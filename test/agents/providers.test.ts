@@ -43,22 +43,20 @@ async function startProvider(event: object): Promise<{ origin: string; asked: As
   return { origin: (await listen(server)).url, asked };
 }
 
-describe('a model of Google', () => {
-  it('a model of Google streams from its address, with its key', async () => {
-    const content = { role: 'model', parts: [{ text: 'Hello' }] };
-    const { origin, asked } = await startProvider({
-      candidates: [{ content, finishReason: 'STOP' }],
-    });
-    const model = await modelFromSpec('google:gemini-test', {
-      GOOGLE_GENERATIVE_AI_API_KEY: 'key',
-      GOOGLE_GENERATIVE_AI_BASE_URL: `${origin}/v1beta`,
-    });
-    const parts = await readParts(model, { prompt: fromUser('hello') });
-    expect(toDeltas(parts)).toEqual(['Hello']);
-    expect(select(parts, 'finish')[0]?.finishReason.unified).toBe('stop');
-    const path = '/v1beta/models/gemini-test:streamGenerateContent?alt=sse';
-    expect(asked).toEqual([{ path, key: 'key' }]);
+it('a model of Google streams from its address, with its key', async () => {
+  const content = { role: 'model', parts: [{ text: 'Hello' }] };
+  const { origin, asked } = await startProvider({
+    candidates: [{ content, finishReason: 'STOP' }],
   });
+  const model = await modelFromSpec('google:gemini-test', {
+    GOOGLE_GENERATIVE_AI_API_KEY: 'key',
+    GOOGLE_GENERATIVE_AI_BASE_URL: `${origin}/v1beta`,
+  });
+  const parts = await readParts(model, { prompt: fromUser('hello') });
+  expect(toDeltas(parts)).toEqual(['Hello']);
+  expect(select(parts, 'finish')[0]?.finishReason.unified).toBe('stop');
+  const path = '/v1beta/models/gemini-test:streamGenerateContent?alt=sse';
+  expect(asked).toEqual([{ path, key: 'key' }]);
 });
 
 describe('the name of a model', () => {

@@ -111,37 +111,35 @@ describe('defineAgent', () => {
   });
 });
 
-describe('createSubAgentTool', () => {
-  const inputSchema = z.object({});
-  const described = defineAgent({ ...agent, description: 'Adds.' });
+const inputSchema = z.object({});
+const described = defineAgent({ ...agent, description: 'Adds.' });
 
-  it.each<[object, string]>([
-    [
-      { agent: undefined, name: 'x' },
-      'Tool "x": agent is missing; it must be what defineAgent() returned',
-    ],
-    [
-      { agent: { name: 'x' } },
-      'Agent "x", tool "subagent__x": agent must be what defineAgent() returned, not an object',
-    ],
-    [
-      { agent: defineAgent(agent) },
-      'Agent "sums", tool "subagent__sums": description is missing; it must be a text for the model that is not empty',
-    ],
-    [
-      { name: 'no good' },
-      'Agent "sums", tool "no good": name must be 1 to 64 letters, digits, "_" or "-", not "no good"',
-    ],
-    [
-      { toMessage: 'x' },
-      'Agent "sums", tool "subagent__sums": toMessage must be a function, not "x"',
-    ],
-    [
-      { execute: 'client' },
-      'Agent "sums", tool "subagent__sums": it has no field "execute"; its fields are agent, name, title, description, inputSchema, toMessage',
-    ],
-  ])('createSubAgentTool refuses %j and explains: %s', (change, message) => {
-    const config = { agent: described, inputSchema, ...change };
-    expect(refusalOf(() => createSubAgentTool(config))).toBe(message);
-  });
+it.each<[object, string]>([
+  [
+    { agent: undefined, name: 'x' },
+    'Tool "x": agent is missing; it must be what defineAgent() returned',
+  ],
+  [
+    { agent: { name: 'x' } },
+    'Agent "x", tool "subagent__x": agent must be what defineAgent() returned, not an object',
+  ],
+  [
+    { agent: defineAgent(agent) },
+    'Agent "sums", tool "subagent__sums": description is missing; it must be a text for the model that is not empty',
+  ],
+  [
+    { name: 'no good' },
+    'Agent "sums", tool "no good": name must be 1 to 64 letters, digits, "_" or "-", not "no good"',
+  ],
+  [
+    { toMessage: 'x' },
+    'Agent "sums", tool "subagent__sums": toMessage must be a function, not "x"',
+  ],
+  [
+    { execute: 'client' },
+    'Agent "sums", tool "subagent__sums": it has no field "execute"; its fields are agent, name, title, description, inputSchema, toMessage',
+  ],
+])('createSubAgentTool refuses %j and explains: %s', (change, message) => {
+  const config = { agent: described, inputSchema, ...change };
+  expect(refusalOf(() => createSubAgentTool(config))).toBe(message);
 });

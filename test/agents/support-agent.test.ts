@@ -108,34 +108,30 @@ describe('the support agent without a key', () => {
   });
 });
 
-describe('the researcher without a key', () => {
-  it('the researcher reads the reviews of the best two at once, and recommends one of them', async () => {
-    const { calls, finding } = await playResearch('A gift for a coffee lover, at most $40');
-    expect(calls).toEqual([
-      { name: 'searchProducts', input: expect.objectContaining({ max: 40 }) },
-      { name: 'readReviews', input: { productId: 'moka-pot' } },
-      { name: 'readReviews', input: { productId: 'skillet' } },
-    ]);
-    expect(finding.recommended).toEqual({ name: 'Cast-iron skillet', price: 39.9 });
-    expect(finding.why).toContain('4.5 of 5');
-    expect(finding.alternatives).toEqual(['Steel moka pot']);
-  });
+it('the researcher reads the reviews of the best two at once, and recommends one of them', async () => {
+  const { calls, finding } = await playResearch('A gift for a coffee lover, at most $40');
+  expect(calls).toEqual([
+    { name: 'searchProducts', input: expect.objectContaining({ max: 40 }) },
+    { name: 'readReviews', input: { productId: 'moka-pot' } },
+    { name: 'readReviews', input: { productId: 'skillet' } },
+  ]);
+  expect(finding.recommended).toEqual({ name: 'Cast-iron skillet', price: 39.9 });
+  expect(finding.why).toContain('4.5 of 5');
+  expect(finding.alternatives).toEqual(['Steel moka pot']);
 });
 
-describe('toWish', () => {
-  it.each([
-    ['hi there', { kind: 'greeting' }],
-    ['', { kind: 'greeting' }],
-    ['Thanks a lot', { kind: 'thanks' }],
-    ['Where is my parcel?', { kind: 'order', orderId: undefined }],
-    ['it cost $1299, why?', { kind: 'question' }],
-    ['1299 dollars is too much', { kind: 'question' }],
-    ['refund 12.50 euros for 1042.', { kind: 'refund', orderId: '1042', amount: 12.5 }],
-    ['hi, how do returns work?', { kind: 'question' }],
-    ['1042 is cracked', { kind: 'problem', orderId: '1042' }],
-    ['What if something is broken?', { kind: 'question' }],
-    ['I am looking for a present', { kind: 'advice' }],
-  ])('toWish parses %j', (text, wish) => {
-    expect(toWish([text])).toEqual(wish);
-  });
+it.each([
+  ['hi there', { kind: 'greeting' }],
+  ['', { kind: 'greeting' }],
+  ['Thanks a lot', { kind: 'thanks' }],
+  ['Where is my parcel?', { kind: 'order', orderId: undefined }],
+  ['it cost $1299, why?', { kind: 'question' }],
+  ['1299 dollars is too much', { kind: 'question' }],
+  ['refund 12.50 euros for 1042.', { kind: 'refund', orderId: '1042', amount: 12.5 }],
+  ['hi, how do returns work?', { kind: 'question' }],
+  ['1042 is cracked', { kind: 'problem', orderId: '1042' }],
+  ['What if something is broken?', { kind: 'question' }],
+  ['I am looking for a present', { kind: 'advice' }],
+])('toWish parses %j', (text, wish) => {
+  expect(toWish([text])).toEqual(wish);
 });

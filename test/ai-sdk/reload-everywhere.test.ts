@@ -24,10 +24,11 @@ const TURNS = readRecordedTurns().flatMap((turn, index) =>
   STARTS.map((start) => ({ ...turn, from: index + start })),
 );
 
-describe('a page that is loaded at any point', () => {
-  it.each(TURNS)('of: $name, clients in turn from $from on', async ({ name, changes, from }) => {
+it.each(TURNS)(
+  'a page that is loaded at any point of: $name, clients in turn from $from on',
+  async ({ name, changes, from }) => {
     const { pages, cut } = await reloadEverywhere(changes, readers, from, MOMENTS);
     expect(pages).toBeGreaterThan(2);
     expect(cut > 0).toBe(WITHDRAWN.includes(name));
-  });
-});
+  },
+);

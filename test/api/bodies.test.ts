@@ -166,30 +166,28 @@ describe('a body that is accepted', () => {
   });
 });
 
-describe('malformed requests', () => {
-  it.each([
-    ['no HTTP', 'hello\r\n\r\n', 400],
-    ['a line feed in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx-a: b\nc\r\n\r\n', 400],
-    ['headers without end', `GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
-    ['two hosts', 'GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n', 400],
-    [
-      'two lengths',
-      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
-      400,
-    ],
-    [
-      'a length and chunks',
-      'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
-      400,
-    ],
-  ])('%s gets a typed refusal', async (_name, bytes, expected) => {
-    const connection = await connectRaw(api.url);
-    connection.send(bytes);
-    const { status, body } = await connection.reply;
-    expect(status).toBe(expected);
-    expect(JSON.parse(body)).toEqual({ error: expect.any(String), code: 'validation_error' });
-    await connection.closed;
-  });
+it.each([
+  ['no HTTP', 'hello\r\n\r\n', 400],
+  ['a line feed in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx-a: b\nc\r\n\r\n', 400],
+  ['headers without end', `GET / HTTP/1.1\r\nhost: a\r\nx-a: ${'x'.repeat(40_000)}\r\n\r\n`, 431],
+  ['two hosts', 'GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n', 400],
+  [
+    'two lengths',
+    'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
+    400,
+  ],
+  [
+    'a length and chunks',
+    'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n',
+    400,
+  ],
+])('malformed requests %s gets a typed refusal', async (_name, bytes, expected) => {
+  const connection = await connectRaw(api.url);
+  connection.send(bytes);
+  const { status, body } = await connection.reply;
+  expect(status).toBe(expected);
+  expect(JSON.parse(body)).toEqual({ error: expect.any(String), code: 'validation_error' });
+  await connection.closed;
 });
 
 describe('JSON', () => {

@@ -37,55 +37,50 @@ function post(
 const newId = (): string => randomBytes(6).toString('hex');
 const queuePath = (sessionId: string): string => `/api/chat/${sessionId}/queue`;
 
-describe('two pages on one conversation', () => {
-  /** Returns what both pages show after the second sends a message during the first reply. */
-  async function talkAtOnce(
-    verb: string,
-    busy: string,
-  ): Promise<{ sessionId: string; first: ChatClient; second: ChatClient }> {
-    const [sessionId, gate] = [newId(), newId()];
-    const options = { url: api.url, sessionId, agent: agent.name };
-    const first = openChat(CLIENT_7, options);
-    const firstReply = first.chat.sendMessage({ text: `${verb} ${gate}` });
-    await reached(gate);
-    const { messages } = await loadSnapshot(api.url, sessionId);
-    const second = openChat(CLIENT_7, { ...options, messages });
-    const secondReply = second.chat.sendMessage({ text: 'hello' }, { body: { busy } });
-    await until(
-      'it waits',
-      async () => (await loadSnapshot(api.url, sessionId)).queue?.length === 1,
-    );
-    open(gate);
-    await Promise.all([firstReply, secondReply]);
-    expect([first.errors, second.errors]).toEqual([[], []]);
-    return { sessionId, first, second };
-  }
+/** Returns what both pages show after the second sends a message during the first reply. */
+async function talkAtOnce(
+  verb: string,
+  busy: string,
+): Promise<{ sessionId: string; first: ChatClient; second: ChatClient }> {
+  const [sessionId, gate] = [newId(), newId()];
+  const options = { url: api.url, sessionId, agent: agent.name };
+  const first = openChat(CLIENT_7, options);
+  const firstReply = first.chat.sendMessage({ text: `${verb} ${gate}` });
+  await reached(gate);
+  const { messages } = await loadSnapshot(api.url, sessionId);
+  const second = openChat(CLIENT_7, { ...options, messages });
+  const secondReply = second.chat.sendMessage({ text: 'hello' }, { body: { busy } });
+  await until('it waits', async () => (await loadSnapshot(api.url, sessionId)).queue?.length === 1);
+  open(gate);
+  await Promise.all([firstReply, secondReply]);
+  expect([first.errors, second.errors]).toEqual([[], []]);
+  return { sessionId, first, second };
+}
 
-  it.each([
-    ['its tools', 'call'],
-    ['its last words', 'speak'],
-  ])(
-    'two pages show one bubble for each message when the second one steers a run at %s',
-    async (_where, verb) => {
-      const { sessionId, first, second } = await talkAtOnce(verb, 'steer');
-      expect([first.posts(), second.posts()]).toEqual([1, 1]);
-      expect(first.messages().map(({ role }) => role)).toEqual(['user', 'assistant']);
-      expect(shown(second).at(-1)).toBe('msg-3 You said hello');
-      expect(second.messages()).toHaveLength(3);
-      const stored = await loadSnapshot(api.url, sessionId);
-      expect(stored.messages.map(({ role }) => role)).toEqual([
-        'user',
-        'assistant',
-        'user',
-        'assistant',
-      ]);
-      expect(stored.messages[1]).toEqual(first.messages()[1]);
-      expect(stored.messages[3]).toEqual(second.messages()[2]);
-      const runIds = [first, second].map(({ requests }) => requests[0]?.headers?.get('x-run-id'));
-      expect(runIds[0]).toBe(runIds[1]);
-    },
-  );
-});
+it.each([
+  ['its tools', 'call'],
+  ['its last words', 'speak'],
+])(
+  'two pages show one bubble for each message when the second one steers a run at %s',
+  async (_where, verb) => {
+    const { sessionId, first, second } = await talkAtOnce(verb, 'steer');
+    expect([first.posts(), second.posts()]).toEqual([1, 1]);
+    expect(first.messages().map(({ role }) => role)).toEqual(['user', 'assistant']);
+    expect(shown(second).at(-1)).toBe('msg-3 You said hello');
+    expect(second.messages()).toHaveLength(3);
+    const stored = await loadSnapshot(api.url, sessionId);
+    expect(stored.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+    ]);
+    expect(stored.messages[1]).toEqual(first.messages()[1]);
+    expect(stored.messages[3]).toEqual(second.messages()[2]);
+    const runIds = [first, second].map(({ requests }) => requests[0]?.headers?.get('x-run-id'));
+    expect(runIds[0]).toBe(runIds[1]);
+  },
+);
 
 describe('the queue over HTTP', () => {
   it('the queue is listed, edited, and emptied one by one and at once, and its posts end without a message', async () => {

@@ -85,30 +85,28 @@ it('an edit drops the question that the old message led to', async () => {
   expect((await loadSnapshot(url, sessionId)).pending).toEqual([]);
 });
 
-describe('an edit', () => {
-  const say = (...script: object[]): string => JSON.stringify({ script });
+const say = (...script: object[]): string => JSON.stringify({ script });
 
-  async function post(sessionId: string, id: string, text: string, messageId?: string) {
-    const response = await postJson(`${product.url}/api/chat/${sessionId}?agent=lab`, {
-      message: { id, role: 'user', parts: [{ type: 'text', text }] },
-      ...(messageId !== undefined && { messageId }),
-    });
-    return { status: response.status, text: await response.text() };
-  }
-
-  it('an edit is made once, however often it is posted', async () => {
-    const sessionId = newSessionId();
-    await post(sessionId, 'u1', say({ say: 'First.' }));
-    const edited = say({ say: 'Slowly, one by one.', deltas: 10, everyMs: 30 });
-    const replies = await Promise.all([1, 2, 3].map(() => post(sessionId, 'u1', edited, 'u1')));
-    const later = await post(sessionId, 'u1', edited, 'u1');
-    for (const { status, text } of [...replies, later]) {
-      expect([status, text.includes('[DONE]')]).toEqual([200, true]);
-      expect(text).toContain('"messageId":"msg-1"');
-    }
-    const runs = (await loadSnapshot(product.url, sessionId)).run;
-    expect(runs?.runId).toContain(`${sessionId}:2-`);
+async function post(sessionId: string, id: string, text: string, messageId?: string) {
+  const response = await postJson(`${product.url}/api/chat/${sessionId}?agent=lab`, {
+    message: { id, role: 'user', parts: [{ type: 'text', text }] },
+    ...(messageId !== undefined && { messageId }),
   });
+  return { status: response.status, text: await response.text() };
+}
+
+it('an edit is made once, however often it is posted', async () => {
+  const sessionId = newSessionId();
+  await post(sessionId, 'u1', say({ say: 'First.' }));
+  const edited = say({ say: 'Slowly, one by one.', deltas: 10, everyMs: 30 });
+  const replies = await Promise.all([1, 2, 3].map(() => post(sessionId, 'u1', edited, 'u1')));
+  const later = await post(sessionId, 'u1', edited, 'u1');
+  for (const { status, text } of [...replies, later]) {
+    expect([status, text.includes('[DONE]')]).toEqual([200, true]);
+    expect(text).toContain('"messageId":"msg-1"');
+  }
+  const runs = (await loadSnapshot(product.url, sessionId)).run;
+  expect(runs?.runId).toContain(`${sessionId}:2-`);
 });
 
 it('sub-agents end when the conversation is stopped, in the middle of their words', async () => {

@@ -13,19 +13,17 @@ const refusalOf = (work: () => unknown): unknown => {
   }
 };
 
-describe('the tenant on which an operator acts', () => {
-  it('it is one of those that the identity names, under a name that no user of it has', () => {
-    const wide = { ...olga, tenants: ['acme', 'rival'] };
-    const userId = 'other-tenant:ops|olga';
-    expect(inTenant(wide, 'acme')).toEqual({ ...wide, tenantId: 'acme', userId });
-    expect(inTenant({ ...olga, tenants: ['*'] }, 'any').tenantId).toBe('any');
-    expect(inTenant(wide, 'ops')).toBe(wide);
-    for (const tenant of ['other', '', '*', undefined]) {
-      expect(refusalOf(() => inTenant(wide, tenant))).toBe('not_allowed');
-    }
-    expect(refusalOf(() => inTenant({ ...olga, tenants: ['*'] }, '*'))).toBe('not_allowed');
-    expect(refusalOf(() => inTenant(olga, 'acme'))).toBe('not_allowed');
-  });
+it('the tenant on which an operator acts is one of those that the identity names, under a name that no user of it has', () => {
+  const wide = { ...olga, tenants: ['acme', 'rival'] };
+  const userId = 'other-tenant:ops|olga';
+  expect(inTenant(wide, 'acme')).toEqual({ ...wide, tenantId: 'acme', userId });
+  expect(inTenant({ ...olga, tenants: ['*'] }, 'any').tenantId).toBe('any');
+  expect(inTenant(wide, 'ops')).toBe(wide);
+  for (const tenant of ['other', '', '*', undefined]) {
+    expect(refusalOf(() => inTenant(wide, tenant))).toBe('not_allowed');
+  }
+  expect(refusalOf(() => inTenant({ ...olga, tenants: ['*'] }, '*'))).toBe('not_allowed');
+  expect(refusalOf(() => inTenant(olga, 'acme'))).toBe('not_allowed');
 });
 
 it('an act names its person, also where two accounts are one', () => {

@@ -156,27 +156,25 @@ describe('pages of other origins', () => {
   );
 });
 
-describe('security headers', () => {
-  it.each(['/healthz', '/api/config', '/api/nowhere', '/'])(
-    'the reply of %s has the security headers',
-    async (path) => {
-      const { headers } = await (await start()).get(path);
-      expect(headers.get('x-content-type-options')).toBe('nosniff');
-      expect(headers.get('content-security-policy')?.split(';')).toEqual([
-        "default-src 'self'",
-        "base-uri 'self'",
-        "form-action 'self'",
-        "frame-ancestors 'none'",
-        "img-src 'self' data:",
-        "media-src 'self' data:",
-        "object-src 'none'",
-        "script-src 'self'",
-        "script-src-attr 'none'",
-        "style-src 'self' 'unsafe-inline'",
-      ]);
-      expect(headers.get('x-frame-options')).toBe('DENY');
-      expect(headers.get('strict-transport-security')).toBeNull();
-      expect(headers.get('x-powered-by')).toBeNull();
-    },
-  );
-});
+it.each(['/healthz', '/api/config', '/api/nowhere', '/'])(
+  'the reply of %s has the security headers',
+  async (path) => {
+    const { headers } = await (await start()).get(path);
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy')?.split(';')).toEqual([
+      "default-src 'self'",
+      "base-uri 'self'",
+      "form-action 'self'",
+      "frame-ancestors 'none'",
+      "img-src 'self' data:",
+      "media-src 'self' data:",
+      "object-src 'none'",
+      "script-src 'self'",
+      "script-src-attr 'none'",
+      "style-src 'self' 'unsafe-inline'",
+    ]);
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('strict-transport-security')).toBeNull();
+    expect(headers.get('x-powered-by')).toBeNull();
+  },
+);

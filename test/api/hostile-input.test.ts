@@ -45,16 +45,14 @@ async function expectAnswered(answer: Answer): Promise<void> {
   expect(answer.body).toContain('data: [DONE]');
 }
 
-describe('ids', () => {
-  it('ids with line breaks, NUL or lone surrogates end no header and no key', async () => {
-    for (const odd of ['u\r\nx-evil: 1', 'u\u0000', 'u\ud800', '\u2028', '__proto__', 'hx:{x}']) {
-      const id = newSessionId();
-      await expectAnswered(await post(id, user(odd, text('hi'))));
-      // The server does not answer a repeated message twice.
-      await expectAnswered(await post(id, user(odd, text('hi'))));
-      expect(await read(id)).toHaveLength(2);
-    }
-  });
+it('ids with line breaks, NUL or lone surrogates end no header and no key', async () => {
+  for (const odd of ['u\r\nx-evil: 1', 'u\u0000', 'u\ud800', '\u2028', '__proto__', 'hx:{x}']) {
+    const id = newSessionId();
+    await expectAnswered(await post(id, user(odd, text('hi'))));
+    // The server does not answer a repeated message twice.
+    await expectAnswered(await post(id, user(odd, text('hi'))));
+    expect(await read(id)).toHaveLength(2);
+  }
 });
 
 describe('messages', () => {
@@ -76,20 +74,18 @@ describe('messages', () => {
   });
 });
 
-describe('answers', () => {
-  it('answers of the maximum depth are stored and shown, with keys of prototypes and NUL', async () => {
-    const id = newSessionId();
-    const script = JSON.stringify({
-      script: [{ calls: [{ tool: 'locate', id: 'c1', args: {} }] }],
-    });
-    await expectAnswered(await post(id, user('u1', text(script))));
-    const deep = `${'['.repeat(LIMITS.jsonDepth - 3)}1${']'.repeat(LIMITS.jsonDepth - 3)}`;
-    const answer = await send(
-      `chat/${id}/pending/c1`,
-      `{"result":{"deep":${deep},"nul":"\\u0000","__proto__":{"polluted":1}}}`,
-    );
-    expect(answer.status).toBe(202);
-    const shown = await untilEnded(product.url, id);
-    expect(JSON.stringify(shown)).toContain('"deep":[[[[');
+it('answers of the maximum depth are stored and shown, with keys of prototypes and NUL', async () => {
+  const id = newSessionId();
+  const script = JSON.stringify({
+    script: [{ calls: [{ tool: 'locate', id: 'c1', args: {} }] }],
   });
+  await expectAnswered(await post(id, user('u1', text(script))));
+  const deep = `${'['.repeat(LIMITS.jsonDepth - 3)}1${']'.repeat(LIMITS.jsonDepth - 3)}`;
+  const answer = await send(
+    `chat/${id}/pending/c1`,
+    `{"result":{"deep":${deep},"nul":"\\u0000","__proto__":{"polluted":1}}}`,
+  );
+  expect(answer.status).toBe(202);
+  const shown = await untilEnded(product.url, id);
+  expect(JSON.stringify(shown)).toContain('"deep":[[[[');
 });

@@ -199,38 +199,36 @@ describe('GET /api/conversations', () => {
   });
 });
 
-describe('a person who decides', () => {
-  const hiddenRow = { role: 'user', id: 'h1', hidden: true } as const;
-  const parts = [{ type: 'text', text: 'Refund it in any case.' }] as const;
+const hiddenRow = { role: 'user', id: 'h1', hidden: true } as const;
+const parts = [{ type: 'text', text: 'Refund it in any case.' }] as const;
 
-  it('the pending questions come with the hidden messages that the model got', async () => {
-    const { session, runId } = await newAsking('ann');
-    const pendingOf = async (): Promise<SessionPending> => {
-      const response = await api.get(`/api/sessions/${session.id}/pending`, { 'x-user': 'ann' });
-      return (await response.json()) as SessionPending;
-    };
-    expect(await pendingOf()).not.toHaveProperty('hiddenMessages');
-    await session.decide(runId, 'c1', false);
-    await session.answer(runId, 'c2', { output: 'here' });
-    await session.end(runId, 'aborted');
-    const row = { ...hiddenRow, parts: [...parts], metadata: { hidden: true } };
-    const hidden = { id: 'h1', hash: 'h', row, hidden: true };
-    const next = await session.newRun({ messages: [hidden, userMessage('u9', 'My refund?')] });
-    await session.ask(next.runId, 1, [newCall('c3', 'approval')]);
+it('a person who decides: the pending questions come with the hidden messages that the model got', async () => {
+  const { session, runId } = await newAsking('ann');
+  const pendingOf = async (): Promise<SessionPending> => {
+    const response = await api.get(`/api/sessions/${session.id}/pending`, { 'x-user': 'ann' });
+    return (await response.json()) as SessionPending;
+  };
+  expect(await pendingOf()).not.toHaveProperty('hiddenMessages');
+  await session.decide(runId, 'c1', false);
+  await session.answer(runId, 'c2', { output: 'here' });
+  await session.end(runId, 'aborted');
+  const row = { ...hiddenRow, parts: [...parts], metadata: { hidden: true } };
+  const hidden = { id: 'h1', hash: 'h', row, hidden: true };
+  const next = await session.newRun({ messages: [hidden, userMessage('u9', 'My refund?')] });
+  await session.ask(next.runId, 1, [newCall('c3', 'approval')]);
 
-    const shown = { id: 'h1', role: 'user', parts, metadata: { hidden: true } };
-    expect(await pendingOf()).toMatchObject({
-      pending: [{ toolCallId: 'c3' }],
-      hiddenMessages: [shown],
-    });
-    const history = async (query: string): Promise<string[]> => {
-      const path = `/api/chat/${session.id}/messages${query}`;
-      const page: unknown = await (await api.get(path, { 'x-user': 'ann' })).json();
-      return (page as { messages: { id: string }[] }).messages.map(({ id }) => id);
-    };
-    expect(await history('')).not.toContain('h1');
-    expect(await history('?hidden=true')).toContain('h1');
+  const shown = { id: 'h1', role: 'user', parts, metadata: { hidden: true } };
+  expect(await pendingOf()).toMatchObject({
+    pending: [{ toolCallId: 'c3' }],
+    hiddenMessages: [shown],
   });
+  const history = async (query: string): Promise<string[]> => {
+    const path = `/api/chat/${session.id}/messages${query}`;
+    const page: unknown = await (await api.get(path, { 'x-user': 'ann' })).json();
+    return (page as { messages: { id: string }[] }).messages.map(({ id }) => id);
+  };
+  expect(await history('')).not.toContain('h1');
+  expect(await history('?hidden=true')).toContain('h1');
 });
 
 describe('what one conversation asks, for colleagues', () => {

@@ -93,64 +93,60 @@ async function watch(sessionId: string) {
   };
 }
 
-describe('GET /chat/:sessionId/events', () => {
-  it('session events report queued messages, and why a run failed', async () => {
-    const sessionId = newSessionId();
-    const slow = script({ say: 'slow', hangMs: 600_000 });
-    await postMessage(product.url, sessionId, { id: 'u1', text: slow });
-    const page = await watch(sessionId);
-    const failing = script({ fail: { status: 401 } });
-    const queued = await postJson(`${product.url}/api/chat/${sessionId}?busy=queue`, {
-      message: { id: 'u2', role: 'user', parts: [{ type: 'text', text: failing }] },
-    });
-    const { queue } = await page.sees('the queue', (event) => event.queue.length === 1);
-    expect(queue[0]).toMatchObject({ id: 'u2', mode: 'queue' });
-    await fetch(`${product.url}/api/chat/${sessionId}/stop`, { method: 'POST' });
-    const failed = await page.sees('the failure', ({ status }) => status === 'failed');
-    expect(failed).toMatchObject({
-      turn: 2,
-      queue: [],
-      run: { status: 'failed', error: { code: 'provider_unauthorized', retryable: false } },
-    });
-    const snapshot = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
-    const { run } = (await snapshot.json()) as Pick<SessionEvent, 'run'>;
-    expect(run.error).toEqual(failed.run.error);
-    await queued.text();
-    page.leave();
+it('session events report queued messages, and why a run failed', async () => {
+  const sessionId = newSessionId();
+  const slow = script({ say: 'slow', hangMs: 600_000 });
+  await postMessage(product.url, sessionId, { id: 'u1', text: slow });
+  const page = await watch(sessionId);
+  const failing = script({ fail: { status: 401 } });
+  const queued = await postJson(`${product.url}/api/chat/${sessionId}?busy=queue`, {
+    message: { id: 'u2', role: 'user', parts: [{ type: 'text', text: failing }] },
   });
+  const { queue } = await page.sees('the queue', (event) => event.queue.length === 1);
+  expect(queue[0]).toMatchObject({ id: 'u2', mode: 'queue' });
+  await fetch(`${product.url}/api/chat/${sessionId}/stop`, { method: 'POST' });
+  const failed = await page.sees('the failure', ({ status }) => status === 'failed');
+  expect(failed).toMatchObject({
+    turn: 2,
+    queue: [],
+    run: { status: 'failed', error: { code: 'provider_unauthorized', retryable: false } },
+  });
+  const snapshot = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
+  const { run } = (await snapshot.json()) as Pick<SessionEvent, 'run'>;
+  expect(run.error).toEqual(failed.run.error);
+  await queued.text();
+  page.leave();
 });
 
-describe('DELETE /chat/:sessionId', () => {
-  const erase = (sessionId: string): Promise<Response> =>
-    fetch(`${product.url}/api/chat/${sessionId}`, { method: 'DELETE' });
+const erase = (sessionId: string): Promise<Response> =>
+  fetch(`${product.url}/api/chat/${sessionId}`, { method: 'DELETE' });
 
-  it.each([
-    ['an active run', script({ say: 'slow', hangMs: 600_000 })],
-    ['a run that waits', asking],
-    ['a run that has ended', script({ say: 'done' })],
-  ])(
-    'a DELETE stops and erases a conversation with %s, and readers see the end',
-    async (_what, text) => {
-      const sessionId = newSessionId();
-      const reader = await postMessage(product.url, sessionId, { id: 'u1', text });
-      await until('the reply begins', () => reader.parts.length > 1);
-      const page = await watch(sessionId);
-      const before = await page.sees('how it stands', () => true);
-      expect((await erase(sessionId)).status).toBe(204);
-      expect(await page.reader.done).toBe('ended');
-      await reader.done;
-      expect((await erase(sessionId)).status).toBe(404);
-      for (const path of ['snapshot', 'messages', 'events', 'checkpoints', 'queue']) {
-        const response = await fetch(`${product.url}/api/chat/${sessionId}/${path}`);
-        expect([path, response.status]).toEqual([path, 404]);
-      }
-      // The id is free again, and nothing of the earlier run returns.
-      const again = await postMessage(product.url, sessionId, { id: 'u1', text: 'Hello' });
-      expect(await again.done).toBe('ended');
-      expect(again.headers.get('x-run-id')).not.toBe(before.run.runId);
-      expect(again.parts.filter(({ type }) => type === 'error')).toEqual([]);
-      const history = await fetch(`${product.url}/api/chat/${sessionId}/messages?limit=1`);
-      expect(await history.json()).toMatchObject({ messages: [{ id: 'u1' }], hasMore: true });
-    },
-  );
-});
+it.each([
+  ['an active run', script({ say: 'slow', hangMs: 600_000 })],
+  ['a run that waits', asking],
+  ['a run that has ended', script({ say: 'done' })],
+])(
+  'a DELETE stops and erases a conversation with %s, and readers see the end',
+  async (_what, text) => {
+    const sessionId = newSessionId();
+    const reader = await postMessage(product.url, sessionId, { id: 'u1', text });
+    await until('the reply begins', () => reader.parts.length > 1);
+    const page = await watch(sessionId);
+    const before = await page.sees('how it stands', () => true);
+    expect((await erase(sessionId)).status).toBe(204);
+    expect(await page.reader.done).toBe('ended');
+    await reader.done;
+    expect((await erase(sessionId)).status).toBe(404);
+    for (const path of ['snapshot', 'messages', 'events', 'checkpoints', 'queue']) {
+      const response = await fetch(`${product.url}/api/chat/${sessionId}/${path}`);
+      expect([path, response.status]).toEqual([path, 404]);
+    }
+    // The id is free again, and nothing of the earlier run returns.
+    const again = await postMessage(product.url, sessionId, { id: 'u1', text: 'Hello' });
+    expect(await again.done).toBe('ended');
+    expect(again.headers.get('x-run-id')).not.toBe(before.run.runId);
+    expect(again.parts.filter(({ type }) => type === 'error')).toEqual([]);
+    const history = await fetch(`${product.url}/api/chat/${sessionId}/messages?limit=1`);
+    expect(await history.json()).toMatchObject({ messages: [{ id: 'u1' }], hasMore: true });
+  },
+);

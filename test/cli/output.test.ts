@@ -132,18 +132,16 @@ describe('results', () => {
   });
 });
 
-describe('colours', () => {
-  const style = (isTTY: boolean, env: Record<string, string>): string => {
-    const stream = { isTTY } as never;
-    return createTerminal({ stdin: stream, stdout: stream, stderr: stream }, env).style('red', 'x');
-  };
+const style = (isTTY: boolean, env: Record<string, string>): string => {
+  const stream = { isTTY } as never;
+  return createTerminal({ stdin: stream, stdout: stream, stderr: stream }, env).style('red', 'x');
+};
 
-  it('are for terminals only, and NO_COLOR turns them off', () => {
-    expect(style(true, {})).toBe('\u001b[31mx\u001b[39m');
-    expect(style(true, { NO_COLOR: '1' })).toBe('x');
-    expect(style(true, { TERM: 'dumb' })).toBe('x');
-    expect(style(false, {})).toBe('x');
-  });
+it('colours are for terminals only, and NO_COLOR turns them off', () => {
+  expect(style(true, {})).toBe('\u001b[31mx\u001b[39m');
+  expect(style(true, { NO_COLOR: '1' })).toBe('x');
+  expect(style(true, { TERM: 'dumb' })).toBe('x');
+  expect(style(false, {})).toBe('x');
 });
 
 describe('texts of strangers', () => {

@@ -13,22 +13,20 @@ const context = {
   showPreliminary: () => undefined,
 };
 
-describe('the guide for users of the AI SDK', () => {
-  it.each([
-    [0, { celsius: 21 }, []],
-    [1, { key: 'key' }, ['book']],
-  ])('has programs that run: %i', async (at, result, asks) => {
-    const { agent } = runSource(programs[at] ?? '', modules) as { agent: AgentDefinition };
-    expect(agent).toMatchObject({
-      name: 'guide',
-      systemPrompt: 'You plan day trips.',
-      llmConfig: { model: 'openai/gpt-5' },
-    });
-    const stops = agent.stopWhen as (of: object) => unknown;
-    expect(await stops({ steps: Array(5).fill({ toolCalls: [{ toolName: 'book' }] }) })).toBe(true);
-    const asking = agent.tools.filter(({ requireApproval }) => requireApproval === true);
-    expect(asking.map(({ name }) => name)).toEqual(asks);
-    const execute = agent.tools[0]?.execute as (input: object, context: object) => unknown;
-    expect(await execute({ city: 'Rome' }, context)).toEqual({ city: 'Rome', ...result });
+it.each([
+  [0, { celsius: 21 }, []],
+  [1, { key: 'key' }, ['book']],
+])('the guide for users of the AI SDK has programs that run: %i', async (at, result, asks) => {
+  const { agent } = runSource(programs[at] ?? '', modules) as { agent: AgentDefinition };
+  expect(agent).toMatchObject({
+    name: 'guide',
+    systemPrompt: 'You plan day trips.',
+    llmConfig: { model: 'openai/gpt-5' },
   });
+  const stops = agent.stopWhen as (of: object) => unknown;
+  expect(await stops({ steps: Array(5).fill({ toolCalls: [{ toolName: 'book' }] }) })).toBe(true);
+  const asking = agent.tools.filter(({ requireApproval }) => requireApproval === true);
+  expect(asking.map(({ name }) => name)).toEqual(asks);
+  const execute = agent.tools[0]?.execute as (input: object, context: object) => unknown;
+  expect(await execute({ city: 'Rome' }, context)).toEqual({ city: 'Rome', ...result });
 });

@@ -24,46 +24,44 @@ afterAll(() => {
   globalThis.AI_SDK_DEFAULT_PROVIDER = provider;
 });
 
-describe('the guide for users of @temporalio/ai-sdk', () => {
-  it('has a workflow that calls an agent on a worker with the plugin', async () => {
-    globalThis.AI_SDK_DEFAULT_PROVIDER = { languageModel: () => model } as never;
-    const modules = {
-      ai,
-      zod: { z },
-      '@temporalio/worker': temporalWorker,
-      'helix-temporal': agentsEntry,
-      'helix-temporal/runtime-temporal': workerEntry,
-      'helix-temporal/store-redis': redisEntry,
-    };
-    const { adviser } = runSource(agents, modules) as { adviser: AgentDefinition };
-    const { openStores, createWorker } = runSource(worker, modules) as {
-      openStores: (url: string) => ReturnType<typeof redisEntry.createRedisStores>;
-      createWorker: (...args: unknown[]) => Promise<temporalWorker.Worker>;
-    };
-    // The folder lies below the package, so that its name resolves to the sources.
-    await mkdir('.data', { recursive: true });
-    const folder = await mkdtemp(join(process.cwd(), '.data', 'guide-'));
-    const workflowsPath = join(folder, 'workflows.ts');
-    const source = workflows.replace('helix-temporal/workflows', '../../extensions/workflows.js');
-    await writeFile(workflowsPath, source);
+it('the guide for users of @temporalio/ai-sdk has a workflow that calls an agent on a worker with the plugin', async () => {
+  globalThis.AI_SDK_DEFAULT_PROVIDER = { languageModel: () => model } as never;
+  const modules = {
+    ai,
+    zod: { z },
+    '@temporalio/worker': temporalWorker,
+    'helix-temporal': agentsEntry,
+    'helix-temporal/runtime-temporal': workerEntry,
+    'helix-temporal/store-redis': redisEntry,
+  };
+  const { adviser } = runSource(agents, modules) as { adviser: AgentDefinition };
+  const { openStores, createWorker } = runSource(worker, modules) as {
+    openStores: (url: string) => ReturnType<typeof redisEntry.createRedisStores>;
+    createWorker: (...args: unknown[]) => Promise<temporalWorker.Worker>;
+  };
+  // The folder lies below the package, so that its name resolves to the sources.
+  await mkdir('.data', { recursive: true });
+  const folder = await mkdtemp(join(process.cwd(), '.data', 'guide-'));
+  const workflowsPath = join(folder, 'workflows.ts');
+  const source = workflows.replace('helix-temporal/workflows', '../../extensions/workflows.js');
+  await writeFile(workflowsPath, source);
 
-    const address = sharedTemporalAddress();
-    const taskQueue = `advice-${randomUUID()}`;
-    const stores = openStores(process.env['TEST_REDIS_URL'] ?? '');
-    const native = await temporalWorker.NativeConnection.connect({ address });
-    const connection = await Connection.connect({ address });
-    const running = await createWorker(native, taskQueue, workflowsPath, [adviser], stores);
-    const advice: unknown = await running.runUntil(
-      new Client({ connection }).workflow.execute('advise', {
-        taskQueue,
-        workflowId: taskQueue,
-        args: ['What do I wear in Rome?'],
-      }),
-    );
-    expect(advice).toBe('A shirt.');
-    await stores.close();
-    await connection.close();
-    await native.close();
-    await rm(folder, { recursive: true });
-  });
+  const address = sharedTemporalAddress();
+  const taskQueue = `advice-${randomUUID()}`;
+  const stores = openStores(process.env['TEST_REDIS_URL'] ?? '');
+  const native = await temporalWorker.NativeConnection.connect({ address });
+  const connection = await Connection.connect({ address });
+  const running = await createWorker(native, taskQueue, workflowsPath, [adviser], stores);
+  const advice: unknown = await running.runUntil(
+    new Client({ connection }).workflow.execute('advise', {
+      taskQueue,
+      workflowId: taskQueue,
+      args: ['What do I wear in Rome?'],
+    }),
+  );
+  expect(advice).toBe('A shirt.');
+  await stores.close();
+  await connection.close();
+  await native.close();
+  await rm(folder, { recursive: true });
 });

@@ -110,23 +110,21 @@ describe('helix-temporal run', () => {
   });
 });
 
-describe('helix-temporal worker list', () => {
-  it('it lists who asks for work, and the leases', async () => {
-    const all = await until('the worker has asked each of its queues', async () => {
-      const workers = await read<OperatorWorker[]>('worker', 'list');
-      return workers.find(({ takes }) => takes.length === 3);
-    });
-    expect(all).toEqual({
-      identity: expect.stringMatching(/\d+@/),
-      takes: ['runs', 'steps', 'tools'],
-      lastPollAt: expect.any(Number),
-    });
-    await until('the worker holds a lease', async () => {
-      const leases = await read<OperatorLease[]>('worker', 'list', '--leases');
-      return leases.some(({ state }) => state === 'held');
-    });
-    // A path reaches a file that is named like a subcommand.
-    const file = startCommand(['worker', './list']);
-    expect(await file.ended).toMatchObject({ code: 64, stdout: '' });
+it('helix-temporal worker list says who asks for work, and the leases', async () => {
+  const all = await until('the worker has asked each of its queues', async () => {
+    const workers = await read<OperatorWorker[]>('worker', 'list');
+    return workers.find(({ takes }) => takes.length === 3);
   });
+  expect(all).toEqual({
+    identity: expect.stringMatching(/\d+@/),
+    takes: ['runs', 'steps', 'tools'],
+    lastPollAt: expect.any(Number),
+  });
+  await until('the worker holds a lease', async () => {
+    const leases = await read<OperatorLease[]>('worker', 'list', '--leases');
+    return leases.some(({ state }) => state === 'held');
+  });
+  // A path reaches a file that is named like a subcommand.
+  const file = startCommand(['worker', './list']);
+  expect(await file.ended).toMatchObject({ code: 64, stdout: '' });
 });

@@ -248,44 +248,42 @@ it('an API with a wrong key ends with one line', async () => {
   expect(started.log()).not.toContain('an-expired-one');
 });
 
-describe('doctor names the setting', () => {
-  const trusts = (): Record<string, string> => ({ NODE_EXTRA_CA_CERTS: authority });
+const trusts = (): Record<string, string> => ({ NODE_EXTRA_CA_CERTS: authority });
 
-  it.each<[what: string, env: () => Record<string, string>, sentence: RegExp]>([
-    [
-      'a wrong API key',
-      () => ({ TEMPORAL_API_KEY: 'an-expired-one' }),
-      /refuses the credentials.*TEMPORAL_API_KEY/s,
-    ],
-    [
-      'a certificate of Redis that is missing',
-      () => ({ REDIS_URL: url, ...trusts() }),
-      /cannot be reached.*demands a certificate, \?cert=<file>&key=<file>/s,
-    ],
-    [
-      'a file that cannot be read',
-      () => ({ REDIS_URL: `${url}${files}.gone` }),
-      /The file key of REDIS_URL: ENOENT/,
-    ],
-    [
-      'an authority of Redis that is not known',
-      () => ({ REDIS_URL: url }),
-      /REDIS_URL.*NODE_EXTRA_CA_CERTS/s,
-    ],
-    [
-      'TLS that is missing',
-      () => ({ REDIS_URL: url.replace('rediss:', 'redis:') }),
-      /rediss:\/\/ where it wants TLS|rediss:\/\/ in REDIS_URL for TLS/,
-    ],
-    [
-      'a wrong password',
-      () => ({ REDIS_URL: `${url}${files}`.replace(/:[^:@]*@/, ':wrong@') }),
-      /Correct user and password in REDIS_URL\./,
-    ],
-  ])('of %s, and never shows a secret', async (_what, env, sentence) => {
-    const { code, stdout } = await doctor(env());
-    expect(code).toBe(1);
-    expect(stdout).toMatch(sentence);
-    expect(stdout).not.toMatch(/secret|an-expired-one|the-next-key/);
-  });
+it.each<[what: string, env: () => Record<string, string>, sentence: RegExp]>([
+  [
+    'a wrong API key',
+    () => ({ TEMPORAL_API_KEY: 'an-expired-one' }),
+    /refuses the credentials.*TEMPORAL_API_KEY/s,
+  ],
+  [
+    'a certificate of Redis that is missing',
+    () => ({ REDIS_URL: url, ...trusts() }),
+    /cannot be reached.*demands a certificate, \?cert=<file>&key=<file>/s,
+  ],
+  [
+    'a file that cannot be read',
+    () => ({ REDIS_URL: `${url}${files}.gone` }),
+    /The file key of REDIS_URL: ENOENT/,
+  ],
+  [
+    'an authority of Redis that is not known',
+    () => ({ REDIS_URL: url }),
+    /REDIS_URL.*NODE_EXTRA_CA_CERTS/s,
+  ],
+  [
+    'TLS that is missing',
+    () => ({ REDIS_URL: url.replace('rediss:', 'redis:') }),
+    /rediss:\/\/ where it wants TLS|rediss:\/\/ in REDIS_URL for TLS/,
+  ],
+  [
+    'a wrong password',
+    () => ({ REDIS_URL: `${url}${files}`.replace(/:[^:@]*@/, ':wrong@') }),
+    /Correct user and password in REDIS_URL\./,
+  ],
+])('doctor names the setting of %s, and never shows a secret', async (_what, env, sentence) => {
+  const { code, stdout } = await doctor(env());
+  expect(code).toBe(1);
+  expect(stdout).toMatch(sentence);
+  expect(stdout).not.toMatch(/secret|an-expired-one|the-next-key/);
 });

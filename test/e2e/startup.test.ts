@@ -47,27 +47,25 @@ const settings = (): Record<string, string> => ({
 });
 
 // The processes mostly wait for servers, so they start side by side.
-describe('a process without a server that it needs', () => {
-  it.concurrent.each(ROLES)('the %s names the server, and ends', async (role) => {
-    const { port: silentPort } = await listen(createServer());
-    // One server refuses connections and the other never answers; the roles swap them.
-    const [redis, temporal] = role === 'api' ? [NOWHERE, silentPort] : [silentPort, NOWHERE];
-    const cases: Case[] = [
-      { server: 'Redis', port: redis, env: { REDIS_URL: `redis://127.0.0.1:${String(redis)}` } },
-      {
-        server: 'Temporal',
-        port: temporal,
-        env: { TEMPORAL_ADDRESS: `127.0.0.1:${String(temporal)}` },
-      },
-    ];
-    await Promise.all(
-      cases.map(async ({ server, port, env }) => {
-        const ending = await runProcess(role, { ...settings(), ...env, HELIX_TIMES });
-        const setting = Object.keys(env)[0] ?? '';
-        expectSentence(ending, [`${server} at`, `127.0.0.1:${String(port)}`, setting]);
-      }),
-    );
-  });
+it.concurrent.each(ROLES)('the %s names the server, and ends', async (role) => {
+  const { port: silentPort } = await listen(createServer());
+  // One server refuses connections and the other never answers; the roles swap them.
+  const [redis, temporal] = role === 'api' ? [NOWHERE, silentPort] : [silentPort, NOWHERE];
+  const cases: Case[] = [
+    { server: 'Redis', port: redis, env: { REDIS_URL: `redis://127.0.0.1:${String(redis)}` } },
+    {
+      server: 'Temporal',
+      port: temporal,
+      env: { TEMPORAL_ADDRESS: `127.0.0.1:${String(temporal)}` },
+    },
+  ];
+  await Promise.all(
+    cases.map(async ({ server, port, env }) => {
+      const ending = await runProcess(role, { ...settings(), ...env, HELIX_TIMES });
+      const setting = Object.keys(env)[0] ?? '';
+      expectSentence(ending, [`${server} at`, `127.0.0.1:${String(port)}`, setting]);
+    }),
+  );
 });
 
 it.concurrent(

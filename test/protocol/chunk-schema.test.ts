@@ -114,17 +114,13 @@ describe('StreamChunkSchema', () => {
   );
 });
 
-describe('StreamMessageSchema', () => {
-  it('StreamMessageSchema accepts control messages beside chunks, and nothing else', () => {
-    const about = { streamId: 's1', timestamp: 1 };
-    const accepts = (value: unknown): boolean => StreamMessageSchema.safeParse(value).success;
-    expect(accepts({ type: 'stream_end', ...about })).toBe(true);
-    expect(accepts({ type: 'stream_end', ...about, status: 'completed', finalOutput: 1 })).toBe(
-      true,
-    );
-    expect(accepts({ type: 'stream_status', ...about, status: 'paused' })).toBe(true);
-    expect(accepts({ type: 'stream_status', ...about, status: 'ended' })).toBe(false);
-    expect(accepts({ type: 'stream_end', timestamp: 1 })).toBe(false);
-    expect(accepts({ type: 'invented_later', ...about })).toBe(false);
-  });
+it('StreamMessageSchema accepts control messages beside chunks, and nothing else', () => {
+  const about = { streamId: 's1', timestamp: 1 };
+  const accepts = (value: unknown): boolean => StreamMessageSchema.safeParse(value).success;
+  expect(accepts({ type: 'stream_end', ...about })).toBe(true);
+  expect(accepts({ type: 'stream_end', ...about, status: 'completed', finalOutput: 1 })).toBe(true);
+  expect(accepts({ type: 'stream_status', ...about, status: 'paused' })).toBe(true);
+  expect(accepts({ type: 'stream_status', ...about, status: 'ended' })).toBe(false);
+  expect(accepts({ type: 'stream_end', timestamp: 1 })).toBe(false);
+  expect(accepts({ type: 'invented_later', ...about })).toBe(false);
 });

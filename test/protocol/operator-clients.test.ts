@@ -20,26 +20,27 @@ it('the words about what two operators do name the command for the second one', 
   );
 });
 
-describe('the search for the runs that an act is for', () => {
-  const LIST = ['running', 'waiting_tool', 'running', 'failed'].map((status, n) => ({
-    runId: `r${String(n)}`,
-    status: status as RunStatus,
-  }));
-  /** A list in pages of one run. */
-  const read = ({ status, cursor = '0' }: Record<string, string | undefined>) => {
-    const runs = LIST.filter((run) => run.status === status);
-    const next = Number(cursor) + 1;
-    return Promise.resolve({
-      runs: runs.slice(Number(cursor), next),
-      ...(next < runs.length && { cursor: String(next) }),
-    });
-  };
-  it.each([
-    [undefined, ['r0', 'r2', 'r1']],
-    ['running', ['r0', 'r2']],
-    ['failed', []],
-  ])('reads all pages of each suited status, of which the filter wants %s', async (status, ids) => {
+const LIST = ['running', 'waiting_tool', 'running', 'failed'].map((status, n) => ({
+  runId: `r${String(n)}`,
+  status: status as RunStatus,
+}));
+/** A list in pages of one run. */
+const read = ({ status, cursor = '0' }: Record<string, string | undefined>) => {
+  const runs = LIST.filter((run) => run.status === status);
+  const next = Number(cursor) + 1;
+  return Promise.resolve({
+    runs: runs.slice(Number(cursor), next),
+    ...(next < runs.length && { cursor: String(next) }),
+  });
+};
+it.each([
+  [undefined, ['r0', 'r2', 'r1']],
+  ['running', ['r0', 'r2']],
+  ['failed', []],
+])(
+  'the search for the runs of an act reads all pages of each suited status, of which the filter wants %s',
+  async (status, ids) => {
     const found = await findRuns(read, { status }, ['running', 'waiting_tool']);
     expect(found.map((run) => run.runId)).toEqual(ids);
-  });
-});
+  },
+);

@@ -99,25 +99,23 @@ describe('a search attribute of another type', () => {
   });
 });
 
-describe('a run that Temporal refuses for good', () => {
-  it('a run that Temporal refuses for good ends with a typed error, and the next message is accepted', async () => {
-    const workflows = createRunWorkflows(client, 'q'.repeat(2_000));
-    const executor = createIdleRuns(stores, { agents: [agent], workflows });
-    const sessionId = newSessionId();
-    const post = (id: string) =>
-      executor.execute({
-        sessionId,
-        agent: agent.name,
-        owner: 'ann',
-        messages: [userMessage(id, 'hello')],
-      });
-    expect(await post('u1')).toMatchObject({ kind: 'begun' });
-    await executor.idle();
-    expect(await stores.store.sessions.read(sessionId)).toMatchObject({
-      status: 'failed',
-      error: { code: 'engine_unavailable', retryable: true },
+it('a run that Temporal refuses for good ends with a typed error, and the next message is accepted', async () => {
+  const workflows = createRunWorkflows(client, 'q'.repeat(2_000));
+  const executor = createIdleRuns(stores, { agents: [agent], workflows });
+  const sessionId = newSessionId();
+  const post = (id: string) =>
+    executor.execute({
+      sessionId,
+      agent: agent.name,
+      owner: 'ann',
+      messages: [userMessage(id, 'hello')],
     });
-    expect(await post('u2')).toMatchObject({ kind: 'begun' });
-    await executor.idle();
+  expect(await post('u1')).toMatchObject({ kind: 'begun' });
+  await executor.idle();
+  expect(await stores.store.sessions.read(sessionId)).toMatchObject({
+    status: 'failed',
+    error: { code: 'engine_unavailable', retryable: true },
   });
+  expect(await post('u2')).toMatchObject({ kind: 'begun' });
+  await executor.idle();
 });

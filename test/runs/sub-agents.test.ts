@@ -152,24 +152,25 @@ describe('a sub-agent', () => {
   });
 });
 
-describe('a workflow that an operator ends while its sub-agent asks', () => {
-  type End = (run: string, child: string) => Promise<unknown>;
-  const handleOf = (id: string) => runs.client.workflow.getHandle(workflowIdOf(id));
+type End = (run: string, child: string) => Promise<unknown>;
+const handleOf = (id: string) => runs.client.workflow.getHandle(workflowIdOf(id));
 
-  it.each<[how: string, end: End]>([
-    ["the sub-agent's is cancelled", (_, child) => handleOf(child).cancel()],
-    ['it is cancelled', (run) => handleOf(run).cancel()],
-    // Temporal cancels a sub-agent with the run that has started it.
-    ['it is terminated', (run) => handleOf(run).terminate('by a test')],
-    [
-      'it is deleted',
-      (run) =>
-        runs.client.workflowService.deleteWorkflowExecution({
-          namespace: 'default',
-          workflowExecution: { workflowId: workflowIdOf(run) },
-        }),
-    ],
-  ])('stops the conversation, which answers again: %s', async (_how, end) => {
+it.each<[how: string, end: End]>([
+  ["the sub-agent's is cancelled", (_, child) => handleOf(child).cancel()],
+  ['it is cancelled', (run) => handleOf(run).cancel()],
+  // Temporal cancels a sub-agent with the run that has started it.
+  ['it is terminated', (run) => handleOf(run).terminate('by a test')],
+  [
+    'it is deleted',
+    (run) =>
+      runs.client.workflowService.deleteWorkflowExecution({
+        namespace: 'default',
+        workflowExecution: { workflowId: workflowIdOf(run) },
+      }),
+  ],
+])(
+  'a workflow that an operator ends while its sub-agent asks stops the conversation, which answers again: %s',
+  async (_how, end) => {
     const sessionId = runs.newSessionId();
     const calls = [delegate('d1', { calls: [charge('c1')] })];
     const { runId } = await runs.begin(sessionId, 'lab', script({ calls }));
@@ -178,8 +179,8 @@ describe('a workflow that an operator ends while its sub-agent asks', () => {
     await runs.untilStatus(sessionId, 'interrupted');
     const next = await runs.begin(sessionId, 'lab', script({ say: 'Back.' }));
     expect(await runs.result(next)).toMatchObject({ status: 'completed' });
-  });
-});
+  },
+);
 
 /** Waits for the charge that people are asked about. */
 async function untilCharge(sessionId: string): Promise<OpenCall> {
@@ -199,33 +200,31 @@ async function approve(sessionId: string): Promise<string> {
   return toolCallId;
 }
 
-describe('a turn with sub-agents that is done again', () => {
-  it('a repeated turn begins its sub-agents again, with new sessions and ids, and asks people again', async () => {
-    const sessionId = runs.newSessionId();
-    const calls = [delegate('d1', { calls: [charge('c1')] }, { say: 'paid' })];
-    const run = await runs.begin(sessionId, 'lab', script({ calls }, { say: 'all paid' }));
-    const before = charged.length;
-    const first = await approve(sessionId);
-    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
+it('a repeated turn begins its sub-agents again, with new sessions and ids, and asks people again', async () => {
+  const sessionId = runs.newSessionId();
+  const calls = [delegate('d1', { calls: [charge('c1')] }, { say: 'paid' })];
+  const run = await runs.begin(sessionId, 'lab', script({ calls }, { say: 'all paid' }));
+  const before = charged.length;
+  const first = await approve(sessionId);
+  expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
 
-    const again = await runs.executor.retry({ sessionId, by: 'ann' });
-    const second = await approve(sessionId);
-    expect(await runs.result(again)).toEqual({ status: 'completed', steps: 2 });
-    expect(second).not.toBe(first);
-    expect(charged).toHaveLength(before + 2);
-    expect(new Set(charged).size).toBe(before + 2);
-    const rows = await stores.store.sessions.rows(sessionId, 0);
-    const results = rows.filter(({ role }) => role === 'tool');
-    expect(results).toMatchObject([
-      { toolName: 'charge', display: true, toolCallId: second },
-      { toolName: 'delegate', output: 'paid' },
-    ]);
-    expect(rows.at(-1)).toMatchObject({ parts: [{ type: 'text', text: 'all paid' }] });
-    const chunks = await stores.streamManager.getAllChunks(sessionId);
-    const started = chunks.flatMap((chunk) =>
-      chunk.type === 'subagent_start' ? [chunk.subSessionId] : [],
-    );
-    // The retry has dropped the first sub-agent's reply with its turn.
-    expect(started).toHaveLength(1);
-  });
+  const again = await runs.executor.retry({ sessionId, by: 'ann' });
+  const second = await approve(sessionId);
+  expect(await runs.result(again)).toEqual({ status: 'completed', steps: 2 });
+  expect(second).not.toBe(first);
+  expect(charged).toHaveLength(before + 2);
+  expect(new Set(charged).size).toBe(before + 2);
+  const rows = await stores.store.sessions.rows(sessionId, 0);
+  const results = rows.filter(({ role }) => role === 'tool');
+  expect(results).toMatchObject([
+    { toolName: 'charge', display: true, toolCallId: second },
+    { toolName: 'delegate', output: 'paid' },
+  ]);
+  expect(rows.at(-1)).toMatchObject({ parts: [{ type: 'text', text: 'all paid' }] });
+  const chunks = await stores.streamManager.getAllChunks(sessionId);
+  const started = chunks.flatMap((chunk) =>
+    chunk.type === 'subagent_start' ? [chunk.subSessionId] : [],
+  );
+  // The retry has dropped the first sub-agent's reply with its turn.
+  expect(started).toHaveLength(1);
 });

@@ -302,31 +302,29 @@ async function pendingOf(handle: RunHandle): Promise<PendingQuestion[]> {
   return result.pending;
 }
 
-describe('what a program does with a run that rests', () => {
-  it('a program resumes an interrupted run once, with or without a message, and not after it has ended for good', async () => {
-    const handle = await executor.execute(agent, hang);
-    const { sessionId } = handle;
-    await untilSpeaks(sessionId);
-    await handle.interrupt({ by: 'ann' });
-    expect(await handle.result()).toMatchObject({ status: 'interrupted' });
-    const next = await executor.resume({ sessionId, by: 'bob' });
-    expect(next.runId).not.toBe(handle.runId);
-    // The run is active, so another resume returns the same run.
-    for (const each of [next, handle]) expect((await each.resume()).runId).toBe(next.runId);
-    await next.interrupt();
-    await next.result();
-    const third = await next.resume({ message: 'something else' });
-    expect(await third.result()).toMatchObject({
-      status: 'completed',
-      text: 'You said something else',
-    });
-    expect(await executor.getCurrentRun(sessionId)).toMatchObject({ mode: 'with_message' });
-    await expect(third.resume({ mode: 'with_message' })).rejects.toMatchObject({
-      code: 'nothing_to_do',
-    });
-    await expect(third.resume()).rejects.toMatchObject({ code: 'not_resumable' });
-    await expect(handle.resume()).rejects.toMatchObject({ code: 'stale_run' });
+it('a program resumes an interrupted run once, with or without a message, and not after it has ended for good', async () => {
+  const handle = await executor.execute(agent, hang);
+  const { sessionId } = handle;
+  await untilSpeaks(sessionId);
+  await handle.interrupt({ by: 'ann' });
+  expect(await handle.result()).toMatchObject({ status: 'interrupted' });
+  const next = await executor.resume({ sessionId, by: 'bob' });
+  expect(next.runId).not.toBe(handle.runId);
+  // The run is active, so another resume returns the same run.
+  for (const each of [next, handle]) expect((await each.resume()).runId).toBe(next.runId);
+  await next.interrupt();
+  await next.result();
+  const third = await next.resume({ message: 'something else' });
+  expect(await third.result()).toMatchObject({
+    status: 'completed',
+    text: 'You said something else',
   });
+  expect(await executor.getCurrentRun(sessionId)).toMatchObject({ mode: 'with_message' });
+  await expect(third.resume({ mode: 'with_message' })).rejects.toMatchObject({
+    code: 'nothing_to_do',
+  });
+  await expect(third.resume()).rejects.toMatchObject({ code: 'not_resumable' });
+  await expect(handle.resume()).rejects.toMatchObject({ code: 'stale_run' });
 });
 
 it('an executor starts its runs through the client that a program gives it', async () => {

@@ -120,12 +120,13 @@ async function beginHeld(name: string, text: string, which: number[]) {
   return { id, run, attempts };
 }
 
-describe('an attempt that Temporal gave to a worker, which never registered it', () => {
-  it.concurrent.each([
-    ['a model step', agent.name, 1],
-    ['a tool call', agent.name, 2],
-    ['a leg', leg.agent.name, 1],
-  ])('%s is begun again', async (_, name, nth) => {
+it.concurrent.each([
+  ['a model step', agent.name, 1],
+  ['a tool call', agent.name, 2],
+  ['a leg', leg.agent.name, 1],
+])(
+  'an attempt that Temporal gave to a worker, which never registered it, is begun again: %s',
+  async (_, name, nth) => {
     const wish = JSON.stringify({ calls: [{ tool: 'echo', id: `e-${name}-${String(nth)}` }] });
     const { id, run, attempts } = await beginHeld(name, wish, [nth]);
     await attempts.reached(nth);
@@ -133,8 +134,8 @@ describe('an attempt that Temporal gave to a worker, which never registered it',
     expect(await runs.result(run)).toMatchObject({ status: 'completed' });
     // The late attempt finds nothing left to do.
     await attempts.release(nth);
-  });
-});
+  },
+);
 
 describe('a worker that only registers late', () => {
   it.concurrent('is refused after its successor has claimed the step', async () => {

@@ -247,32 +247,30 @@ describe('begin', () => {
   });
 });
 
-describe('a message while a person is asked', () => {
-  it('abandons open and approved calls: each gets one row, before the new message', async (setup) => {
-    const { session } = setup;
-    const [a, b, c] = ['a', 'b', 'c'].map((id) => approval(id)) as [NewCall, NewCall, NewCall];
-    const { runId } = await session.asked(a, b, c, client('d'), client('e'));
-    await session.decide(runId, 'a', false);
-    await session.decide(runId, 'c', true);
-    await session.answer(runId, 'd', { output: { lat: 1 } });
-    includes(await session.begin({ messages: [userMessage('u2')] }), {
-      kind: 'begun',
-      run: { turn: 2, messageId: 'msg-3', supersededRunId: runId },
-    });
-    includes(await session.rows(), [
-      { role: 'user' },
-      { role: 'assistant' },
-      { role: 'tool', toolCallId: 'a', denied: true },
-      { role: 'tool', toolCallId: 'b', errorCode: 'client_tool_abandoned' },
-      { toolCallId: 'c', errorCode: 'client_tool_abandoned', decision: { approved: true } },
-      { toolCallId: 'd', output: { lat: 1 } },
-      { toolCallId: 'e', errorCode: 'client_tool_abandoned' },
-      { role: 'user', id: 'u2' },
-    ]);
-    includes(await session.messages('stream_end'), [{ status: 'interrupted' }]);
-    equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
-    equal(await session.start(runId, 1, 'c'), { kind: 'settled' });
+it('a message while a person is asked abandons open and approved calls: each gets one row, before the new message', async (setup) => {
+  const { session } = setup;
+  const [a, b, c] = ['a', 'b', 'c'].map((id) => approval(id)) as [NewCall, NewCall, NewCall];
+  const { runId } = await session.asked(a, b, c, client('d'), client('e'));
+  await session.decide(runId, 'a', false);
+  await session.decide(runId, 'c', true);
+  await session.answer(runId, 'd', { output: { lat: 1 } });
+  includes(await session.begin({ messages: [userMessage('u2')] }), {
+    kind: 'begun',
+    run: { turn: 2, messageId: 'msg-3', supersededRunId: runId },
   });
+  includes(await session.rows(), [
+    { role: 'user' },
+    { role: 'assistant' },
+    { role: 'tool', toolCallId: 'a', denied: true },
+    { role: 'tool', toolCallId: 'b', errorCode: 'client_tool_abandoned' },
+    { toolCallId: 'c', errorCode: 'client_tool_abandoned', decision: { approved: true } },
+    { toolCallId: 'd', output: { lat: 1 } },
+    { toolCallId: 'e', errorCode: 'client_tool_abandoned' },
+    { role: 'user', id: 'u2' },
+  ]);
+  includes(await session.messages('stream_end'), [{ status: 'interrupted' }]);
+  equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
+  equal(await session.start(runId, 1, 'c'), { kind: 'settled' });
 });
 
 describe('who asks by a turn', () => {

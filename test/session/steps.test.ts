@@ -156,15 +156,13 @@ describe('commit', () => {
   });
 });
 
-describe('compact', () => {
-  it('the usage of a failed summary counts, unless another attempt has taken over', async (setup) => {
-    const { store, session } = setup;
-    const { runId, writer } = await session.claimed();
-    equal(await store.steps.compact({ writer, usage: FIRST }), { kind: 'none' });
-    await session.claim(session.writer(runId, 1, 2));
-    equal(await store.steps.compact({ writer, usage: SECOND }), { kind: 'fenced' });
-    includes((await store.runs.read(session.id, runId))?.usage, FIRST);
-  });
+it('compact: the usage of a failed summary counts, unless another attempt has taken over', async (setup) => {
+  const { store, session } = setup;
+  const { runId, writer } = await session.claimed();
+  equal(await store.steps.compact({ writer, usage: FIRST }), { kind: 'none' });
+  await session.claim(session.writer(runId, 1, 2));
+  equal(await store.steps.compact({ writer, usage: SECOND }), { kind: 'fenced' });
+  includes((await store.runs.read(session.id, runId))?.usage, FIRST);
 });
 
 describe('discard', () => {

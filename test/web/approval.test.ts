@@ -109,32 +109,30 @@ describe('an answer to an approval', () => {
   });
 });
 
-describe('a reason that a person typed', () => {
-  const call = { toolCallId: 'c1', approvalId: 'a-c1', inputHash: 'h' };
-  const input = { amount: 4 };
-  it.each<[string, (page: Conversation['controls']) => Promise<boolean>, object]>([
-    [
-      'the withdrawal of an approval',
-      (page) => page.withdraw({ ...call, kind: 'approval' }, 'too late'),
-      { approved: false, reason: 'too late' },
-    ],
-    [
-      'the withdrawal of a question',
-      (page) => page.withdraw({ ...call, kind: 'client' }, 'too late'),
-      { error: 'too late' },
-    ],
-    [
-      'the approval of a changed input',
-      (page) => page.approveChanged(call, input, 'a discount'),
-      { approved: true, input, reason: 'a discount' },
-    ],
-  ])('reaches the server with %s', async (_, act, answer) => {
-    const server = new WireServer().on('POST', () => Response.json({}));
-    const conversation = await openConversation(server, waiting('c1'));
-    expect(await act(conversation.controls)).toBe(true);
-    const { approvalId, inputHash } = call;
-    expect(server.named('POST')[0]?.body).toEqual({ ...answer, approvalId, inputHash });
-  });
+const call = { toolCallId: 'c1', approvalId: 'a-c1', inputHash: 'h' };
+const input = { amount: 4 };
+it.each<[string, (page: Conversation['controls']) => Promise<boolean>, object]>([
+  [
+    'the withdrawal of an approval',
+    (page) => page.withdraw({ ...call, kind: 'approval' }, 'too late'),
+    { approved: false, reason: 'too late' },
+  ],
+  [
+    'the withdrawal of a question',
+    (page) => page.withdraw({ ...call, kind: 'client' }, 'too late'),
+    { error: 'too late' },
+  ],
+  [
+    'the approval of a changed input',
+    (page) => page.approveChanged(call, input, 'a discount'),
+    { approved: true, input, reason: 'a discount' },
+  ],
+])('a reason that a person typed reaches the server with %s', async (_, act, answer) => {
+  const server = new WireServer().on('POST', () => Response.json({}));
+  const conversation = await openConversation(server, waiting('c1'));
+  expect(await act(conversation.controls)).toBe(true);
+  const { approvalId, inputHash } = call;
+  expect(server.named('POST')[0]?.body).toEqual({ ...answer, approvalId, inputHash });
 });
 
 describe('a look of an idle page', () => {

@@ -94,22 +94,20 @@ describe('many calls of one step', () => {
   });
 });
 
-describe('beside tools that last', () => {
-  it('a user of another tenant has the first word and tools, whatever one conversation or eight do', async () => {
-    const alone = await firstToken('bob');
-    const one = await ask('ann', 'many', 100, { tool: 'hold' });
-    await until('they are running', () => working >= 10);
-    const besideOne = await firstToken('bob');
-    const eight: RunRecord[] = [];
-    while (eight.length < 8) eight.push(await ask('ann', 'many', 20, { tool: 'hold' }));
-    await until('the share is used up', () => working >= 50);
-    const besideEight = await firstToken('bob');
-    expect(working).toBe(50);
-    const tools = await ask('bob', 'many', 10, { tool: 'echo' });
-    expect(await runs.result(tools)).toEqual({ status: 'completed', steps: 2 });
-    expect(working).toBe(50);
-    const times = { alone, besideOne, besideEight };
-    process.stdout.write(`first token, ms: ${JSON.stringify(times)}\n`);
-    await stopAll([one, ...eight]);
-  });
+it('a user of another tenant has the first word and tools, whatever one conversation or eight do', async () => {
+  const alone = await firstToken('bob');
+  const one = await ask('ann', 'many', 100, { tool: 'hold' });
+  await until('they are running', () => working >= 10);
+  const besideOne = await firstToken('bob');
+  const eight: RunRecord[] = [];
+  while (eight.length < 8) eight.push(await ask('ann', 'many', 20, { tool: 'hold' }));
+  await until('the share is used up', () => working >= 50);
+  const besideEight = await firstToken('bob');
+  expect(working).toBe(50);
+  const tools = await ask('bob', 'many', 10, { tool: 'echo' });
+  expect(await runs.result(tools)).toEqual({ status: 'completed', steps: 2 });
+  expect(working).toBe(50);
+  const times = { alone, besideOne, besideEight };
+  process.stdout.write(`first token, ms: ${JSON.stringify(times)}\n`);
+  await stopAll([one, ...eight]);
 });

@@ -61,32 +61,30 @@ describe('the details of a run', () => {
   });
 });
 
-describe('a run in the Temporal UI', () => {
-  const { agent } = createTestAgent();
-  const pricing = { inputPerMTok: 1_000, outputPerMTok: 1_000 };
-  const { runs } = useRuns([{ ...agent, llmConfig: { ...agent.llmConfig, pricing } }]);
+const { agent } = createTestAgent();
+const pricing = { inputPerMTok: 1_000, outputPerMTok: 1_000 };
+const { runs } = useRuns([{ ...agent, llmConfig: { ...agent.llmConfig, pricing } }]);
 
-  it('a run in the Temporal UI shows the usage and cost of its model calls', async () => {
-    const id = runs.newSessionId();
-    const wish = JSON.stringify({ calls: [{ tool: 'charge', id: `${id}-c` }] });
-    const run = await runs.begin(id, 'tester', wish);
-    await runs.untilStatus(id, 'waiting_approval');
-    const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
-    const details = async (): Promise<string> => {
-      const metadata = await handle.query<{ currentDetails?: string }>(
-        '__temporal_workflow_metadata',
-      );
-      return metadata.currentDetails ?? '';
-    };
-    // The store knows of the wait before the workflow does.
-    await until('the workflow waits', async () => (await details()).includes('waiting for'));
-    expect(await details()).toContain('Used so far: 5 tokens, $0.0050');
-    expect(await handle.query<AgentState>('agentState')).toMatchObject({
-      phase: 'waiting',
-      spent: { tokens: 5, microUsd: 5_000 },
-    });
-    await runs.decide(run, `${id}-c`, true);
-    await runs.result(run);
-    expect(await details()).toContain('Used so far: 10 tokens, $0.01');
+it('a run in the Temporal UI shows the usage and cost of its model calls', async () => {
+  const id = runs.newSessionId();
+  const wish = JSON.stringify({ calls: [{ tool: 'charge', id: `${id}-c` }] });
+  const run = await runs.begin(id, 'tester', wish);
+  await runs.untilStatus(id, 'waiting_approval');
+  const handle = runs.client.workflow.getHandle(workflowIdOf(run.runId));
+  const details = async (): Promise<string> => {
+    const metadata = await handle.query<{ currentDetails?: string }>(
+      '__temporal_workflow_metadata',
+    );
+    return metadata.currentDetails ?? '';
+  };
+  // The store knows of the wait before the workflow does.
+  await until('the workflow waits', async () => (await details()).includes('waiting for'));
+  expect(await details()).toContain('Used so far: 5 tokens, $0.0050');
+  expect(await handle.query<AgentState>('agentState')).toMatchObject({
+    phase: 'waiting',
+    spent: { tokens: 5, microUsd: 5_000 },
   });
+  await runs.decide(run, `${id}-c`, true);
+  await runs.result(run);
+  expect(await details()).toContain('Used so far: 10 tokens, $0.01');
 });

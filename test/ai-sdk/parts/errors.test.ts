@@ -47,37 +47,33 @@ describe('errors of the chat handler', () => {
   });
 });
 
-describe('fields that a host passes on from a request', () => {
-  it.each([
-    { messages: [null] },
-    { messages: [{ role: 'user', parts: [] }] },
-    { messages: 'hi' },
-    { messages: undefined },
-    { messages: [user('u1')], trigger: 5 },
-    { messages: [user('u1')], messageId: {} },
-  ])('a malformed chat request is refused: %j', async (body) => {
-    const params = { sessionId: 's1', ...body } as unknown as HandleChatStreamParams;
-    const response = await handleChatStream({ ...createAsking(), defaultAgent: 'lab' }, params);
-    // A stream would continue.
-    if (response.status === 200) await response.body?.cancel();
-    expect(response.status).toBe(400);
-    expect(await response.json()).toMatchObject({ code: 'validation_error' });
-  });
+it.each([
+  { messages: [null] },
+  { messages: [{ role: 'user', parts: [] }] },
+  { messages: 'hi' },
+  { messages: undefined },
+  { messages: [user('u1')], trigger: 5 },
+  { messages: [user('u1')], messageId: {} },
+])('a malformed chat request is refused: %j', async (body) => {
+  const params = { sessionId: 's1', ...body } as unknown as HandleChatStreamParams;
+  const response = await handleChatStream({ ...createAsking(), defaultAgent: 'lab' }, params);
+  // A stream would continue.
+  if (response.status === 200) await response.body?.cancel();
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ code: 'validation_error' });
 });
 
-describe('HelixStreamError.fromEvent', () => {
-  it.each([
-    [{ errorText: 'x', code: 'provider_overloaded', recoverable: true }, true],
-    [{ errorText: 'x', code: 'provider_rate_limited' }, true],
-    [{ errorText: 'x', code: 'provider_unauthorized' }, false],
-    [{ errorText: 'x', code: 'tool_of_mine', retryable: true }, true],
-    [{ errorText: 'x', code: 'provider_overloaded', retryable: false }, false],
-    [{ errorText: 'x' }, false],
-    // As `data-error` has it.
-    [{ error: 'x', code: 'provider_error', recoverable: false, retryable: true }, true],
-  ])('%j', (event, retryable) => {
-    const error = HelixStreamError.fromEvent(event);
-    expect(error).toBeInstanceOf(Error);
-    expect(error).toMatchObject({ message: 'x', retryable, name: 'HelixStreamError' });
-  });
+it.each([
+  [{ errorText: 'x', code: 'provider_overloaded', recoverable: true }, true],
+  [{ errorText: 'x', code: 'provider_rate_limited' }, true],
+  [{ errorText: 'x', code: 'provider_unauthorized' }, false],
+  [{ errorText: 'x', code: 'tool_of_mine', retryable: true }, true],
+  [{ errorText: 'x', code: 'provider_overloaded', retryable: false }, false],
+  [{ errorText: 'x' }, false],
+  // As `data-error` has it.
+  [{ error: 'x', code: 'provider_error', recoverable: false, retryable: true }, true],
+])('HelixStreamError.fromEvent %j', (event, retryable) => {
+  const error = HelixStreamError.fromEvent(event);
+  expect(error).toBeInstanceOf(Error);
+  expect(error).toMatchObject({ message: 'x', retryable, name: 'HelixStreamError' });
 });

@@ -135,33 +135,29 @@ it.each(['before', 'after'])('frames learn that their reader left %s they began'
   expect(given?.aborted).toBe(true);
 });
 
-describe('createSSEHeaders', () => {
-  it('createSSEHeaders lets the caller override every header', () => {
-    const headers = createSSEHeaders({ 'cache-control': 'no-store' });
-    expect(headers['cache-control']).toBe('no-store');
-    expect(headers['x-accel-buffering']).toBe('no');
-  });
+it('createSSEHeaders lets the caller override every header', () => {
+  const headers = createSSEHeaders({ 'cache-control': 'no-store' });
+  expect(headers['cache-control']).toBe('no-store');
+  expect(headers['x-accel-buffering']).toBe('no');
 });
 
-describe('extractResumePosition', () => {
-  it.each([
-    ['5', 5],
-    ['0', 0],
-    [' 7 ', 7],
-    [null, undefined],
-    [undefined, undefined],
-    ['', undefined],
-    ['-1', undefined],
-    ['1.5', undefined],
-    ['1e3', undefined],
-    ['abc', undefined],
-    ['99999999999999999999', undefined],
-    [{ 'X-Resume-From-Sequence': '3', 'last-event-id': '9' }, 3],
-    [{ 'last-event-id': '9', 'x-resume-at': '2' }, 9],
-    [{ 'x-resume-at': ['2', '4'] }, 2],
-    [new Headers({ 'x-resume-from-sequence': 'junk', 'last-event-id': '9' }), 9],
-    [{}, undefined],
-  ])('%j → %j', (given, expected) => {
-    expect(extractResumePosition(given)).toBe(expected);
-  });
+it.each([
+  ['5', 5],
+  ['0', 0],
+  [' 7 ', 7],
+  [null, undefined],
+  [undefined, undefined],
+  ['', undefined],
+  ['-1', undefined],
+  ['1.5', undefined],
+  ['1e3', undefined],
+  ['abc', undefined],
+  ['99999999999999999999', undefined],
+  [{ 'X-Resume-From-Sequence': '3', 'last-event-id': '9' }, 3],
+  [{ 'last-event-id': '9', 'x-resume-at': '2' }, 9],
+  [{ 'x-resume-at': ['2', '4'] }, 2],
+  [new Headers({ 'x-resume-from-sequence': 'junk', 'last-event-id': '9' }), 9],
+  [{}, undefined],
+])('extractResumePosition %j → %j', (given, expected) => {
+  expect(extractResumePosition(given)).toBe(expected);
 });

@@ -64,32 +64,30 @@ describe('user messages (paths 1, 2, 4)', () => {
   });
 });
 
-describe('an active turn', () => {
-  it('refuses another message; a GET replays it from its beginning, and continues live', async () => {
-    const gated = createGatedAgent(undefined, 'lab');
-    const runtime = { ...runtimeOf(gated.agent), defaultAgent: 'lab' };
-    const messages = [user('u1', 'speak up')];
-    const running = await handleChatStream(runtime, { sessionId: 's1', messages });
-    await gated.reached('up');
-    const reply = await ask(runtime, [user('u2')]);
-    expect(reply.status).toBe(409);
-    expect(JSON.parse(reply.text)).toMatchObject({ code: 'agent_already_running' });
-    const request = { method: 'GET', headers: new Headers() };
-    const { body } = await handleChatStream(runtime, { sessionId: 's1', messages: [], request });
-    const [seen, whole] = body?.tee() ?? [];
-    // It has begun before the turn ends.
-    await seen?.getReader().read();
-    gated.open('up');
-    for (const stream of [whole, running.body]) {
-      const parts = parseFrames(await new Response(stream).text()).map(({ part }) => part);
-      const types = parts.flatMap((part) => ('transient' in part ? [] : [part.type]));
-      expect(types.slice(0, 3)).toEqual(['start', 'start-step', 'text-start']);
-      expect(types.filter((type) => type === 'start')).toHaveLength(1);
-      expect(types.slice(-3)).toEqual(['text-end', 'finish-step', 'finish']);
-      const text = parts.map((part) => ('delta' in part ? part.delta : '')).join('');
-      expect(text).toBe('Once upon a time');
-    }
-  });
+it('an active turn refuses another message; a GET replays it from its beginning, and continues live', async () => {
+  const gated = createGatedAgent(undefined, 'lab');
+  const runtime = { ...runtimeOf(gated.agent), defaultAgent: 'lab' };
+  const messages = [user('u1', 'speak up')];
+  const running = await handleChatStream(runtime, { sessionId: 's1', messages });
+  await gated.reached('up');
+  const reply = await ask(runtime, [user('u2')]);
+  expect(reply.status).toBe(409);
+  expect(JSON.parse(reply.text)).toMatchObject({ code: 'agent_already_running' });
+  const request = { method: 'GET', headers: new Headers() };
+  const { body } = await handleChatStream(runtime, { sessionId: 's1', messages: [], request });
+  const [seen, whole] = body?.tee() ?? [];
+  // It has begun before the turn ends.
+  await seen?.getReader().read();
+  gated.open('up');
+  for (const stream of [whole, running.body]) {
+    const parts = parseFrames(await new Response(stream).text()).map(({ part }) => part);
+    const types = parts.flatMap((part) => ('transient' in part ? [] : [part.type]));
+    expect(types.slice(0, 3)).toEqual(['start', 'start-step', 'text-start']);
+    expect(types.filter((type) => type === 'start')).toHaveLength(1);
+    expect(types.slice(-3)).toEqual(['text-end', 'finish-step', 'finish']);
+    const text = parts.map((part) => ('delta' in part ? part.delta : '')).join('');
+    expect(text).toBe('Once upon a time');
+  }
 });
 
 describe('GET of a turn at rest (paths 5, 6)', () => {

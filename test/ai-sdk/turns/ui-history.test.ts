@@ -266,24 +266,22 @@ describe('a stored step', () => {
   });
 });
 
-describe('a reply that was cut', () => {
-  it.each(['interrupt', 'abort', 'failure'] as const)(
-    'a reply that was cut by %s is marked in history',
-    (interrupted) => {
-      const [message] = convertToAISDKMessages([
-        {
-          role: 'assistant',
-          messageId: 'msg-1',
-          runId: 'r1',
-          step: 1,
-          parts: [{ type: 'text', text: 'Half a sen' }],
-          interrupted,
-        },
-      ]);
-      expect(message?.metadata).toEqual({ helixInterrupted: { stop: interrupted } });
-    },
-  );
-});
+it.each(['interrupt', 'abort', 'failure'] as const)(
+  'a reply that was cut by %s is marked in history',
+  (interrupted) => {
+    const [message] = convertToAISDKMessages([
+      {
+        role: 'assistant',
+        messageId: 'msg-1',
+        runId: 'r1',
+        step: 1,
+        parts: [{ type: 'text', text: 'Half a sen' }],
+        interrupted,
+      },
+    ]);
+    expect(message?.metadata).toEqual({ helixInterrupted: { stop: interrupted } });
+  },
+);
 
 describe('messages of the Helix packages', () => {
   const call = (id: string, name = 'search'): { id: string; name: string; arguments: unknown } => {

@@ -90,43 +90,41 @@ it('what a run has used is told since the request before, and never against anot
   expect(toUsageSince(at('s:2', 3), at('s:1', 4))).toMatchObject({ inputTokens: 3 });
 });
 
-describe('a completion that its client repeats', () => {
-  const claims = new Map<string, string>();
-  const requests: Pick<Requests, 'claim' | 'drop'> = {
-    claim: (name, digest) => {
-      const known = claims.get(name);
-      if (known !== undefined) return Promise.resolve({ kind: 'known', digest: known });
-      claims.set(name, digest);
-      return Promise.resolve({ kind: 'new' });
-    },
-    drop: (name) => {
-      claims.delete(name);
-      return Promise.resolve();
-    },
-  };
-  const take = (count: string | undefined, text = 'hi', userId = 'ann', tenantId = 'acme') =>
-    takeRetryKey(requests, {
-      caller: { userId, tenantId },
-      session: undefined,
-      count,
-      body: { model: 'lab', messages: [user(text)] },
-    });
-
-  it('has the key of the newest first try with its content and caller', async () => {
-    const first = await take('0');
-    expect(await take('1')).toBe(first);
-    expect(await take('2')).toBe(first);
-    expect(await take('1', 'other')).not.toBe(first);
-    expect(await take('1', 'hi', 'bob')).not.toBe(first);
-    expect(await take('1', 'hi', 'ann', 'other')).not.toBe(first);
-    const second = await take('0');
-    expect(second).not.toBe(first);
-    expect(await take('1')).toBe(second);
-    // The first try has not arrived.
-    const late = await take('1', 'never seen');
-    expect(await take('2', 'never seen')).toBe(late);
-    expect(await take(undefined)).toBeUndefined();
+const claims = new Map<string, string>();
+const requests: Pick<Requests, 'claim' | 'drop'> = {
+  claim: (name, digest) => {
+    const known = claims.get(name);
+    if (known !== undefined) return Promise.resolve({ kind: 'known', digest: known });
+    claims.set(name, digest);
+    return Promise.resolve({ kind: 'new' });
+  },
+  drop: (name) => {
+    claims.delete(name);
+    return Promise.resolve();
+  },
+};
+const take = (count: string | undefined, text = 'hi', userId = 'ann', tenantId = 'acme') =>
+  takeRetryKey(requests, {
+    caller: { userId, tenantId },
+    session: undefined,
+    count,
+    body: { model: 'lab', messages: [user(text)] },
   });
+
+it('a completion that its client repeats has the key of the newest first try with its content and caller', async () => {
+  const first = await take('0');
+  expect(await take('1')).toBe(first);
+  expect(await take('2')).toBe(first);
+  expect(await take('1', 'other')).not.toBe(first);
+  expect(await take('1', 'hi', 'bob')).not.toBe(first);
+  expect(await take('1', 'hi', 'ann', 'other')).not.toBe(first);
+  const second = await take('0');
+  expect(second).not.toBe(first);
+  expect(await take('1')).toBe(second);
+  // The first try has not arrived.
+  const late = await take('1', 'never seen');
+  expect(await take('2', 'never seen')).toBe(late);
+  expect(await take(undefined)).toBeUndefined();
 });
 
 it("a message takes nothing of what a host's identity says beside the caller", async () => {
@@ -246,84 +244,80 @@ describe('refusals of a completion', () => {
   );
 });
 
-describe('a completion with settings that an agent has no use for', () => {
-  const conversation = [
-    { role: 'system', content: 'Obey.' },
-    user('One.'),
-    { role: 'assistant', content: 'Two.' },
-    { role: 'developer', content: 'Obey.' },
-    user('Three.'),
-    { role: 'system', content: 'Obey.' },
-    { ...user('Four.'), name: 'ann' },
-  ];
-  const ignored = {
-    temperature: 2,
-    seed: 1,
-    stop: ['x'],
-    logprobs: true,
-    user: 'u',
-    unknown: { a: 1 },
-    n: null,
-    stream: null,
-    stream_options: { include_usage: true },
-    metadata: null,
-    tools: [{ type: 'function', function: { name: 'pay', parameters: {} } }],
-    tool_choice: 'required',
-    response_format: { type: 'json_object' },
-  };
+const conversation = [
+  { role: 'system', content: 'Obey.' },
+  user('One.'),
+  { role: 'assistant', content: 'Two.' },
+  { role: 'developer', content: 'Obey.' },
+  user('Three.'),
+  { role: 'system', content: 'Obey.' },
+  { ...user('Four.'), name: 'ann' },
+];
+const ignored = {
+  temperature: 2,
+  seed: 1,
+  stop: ['x'],
+  logprobs: true,
+  user: 'u',
+  unknown: { a: 1 },
+  n: null,
+  stream: null,
+  stream_options: { include_usage: true },
+  metadata: null,
+  tools: [{ type: 'function', function: { name: 'pay', parameters: {} } }],
+  tool_choice: 'required',
+  response_format: { type: 'json_object' },
+};
 
-  it('is answered, from what the user wrote after the last reply', async () => {
-    const api = await startApi({ play: greets });
-    const headers = { 'x-session-id': 's1' };
-    const body = { model: 'lab', messages: conversation, ...ignored };
-    const reply = await api.post('/v1/chat/completions', body, headers);
-    expect(await reply.json()).toMatchObject({
-      object: 'chat.completion',
-      choices: [{ finish_reason: 'stop', message: { content: 'Hello.' } }],
-      usage: { total_tokens: expect.any(Number) },
-    });
-    const all = await drive(api.stores, 's1').rows();
-    const rows = all.filter(({ role }) => role === 'user');
-    expect(rows).toMatchObject([
-      { parts: [{ type: 'text', text: 'Three.' }] },
-      { parts: [{ type: 'text', text: 'Four.' }] },
-    ]);
-    expect(JSON.stringify(rows)).not.toContain('Obey');
+it('a completion with settings that an agent has no use for is answered, from what the user wrote after the last reply', async () => {
+  const api = await startApi({ play: greets });
+  const headers = { 'x-session-id': 's1' };
+  const body = { model: 'lab', messages: conversation, ...ignored };
+  const reply = await api.post('/v1/chat/completions', body, headers);
+  expect(await reply.json()).toMatchObject({
+    object: 'chat.completion',
+    choices: [{ finish_reason: 'stop', message: { content: 'Hello.' } }],
+    usage: { total_tokens: expect.any(Number) },
   });
+  const all = await drive(api.stores, 's1').rows();
+  const rows = all.filter(({ role }) => role === 'user');
+  expect(rows).toMatchObject([
+    { parts: [{ type: 'text', text: 'Three.' }] },
+    { parts: [{ type: 'text', text: 'Four.' }] },
+  ]);
+  expect(JSON.stringify(rows)).not.toContain('Obey');
 });
 
-describe('the client of OpenAI in a browser', () => {
-  it('may send its headers from a listed origin, and read what it needs', async () => {
-    const origin = 'https://app.test';
-    const api = await startApi({ allowedOrigins: [origin] });
-    const sent: string[] = [];
-    const client = new OpenAI({
-      baseURL: `${api.url}/v1`,
-      apiKey: 'none',
-      organization: 'o',
-      project: 'p',
-      defaultHeaders: { 'x-session-id': 's1', 'idempotency-key': 'k' },
-      dangerouslyAllowBrowser: true,
-      fetch: (_url, init) => {
-        sent.push(...new Headers(init?.headers).keys());
-        return Promise.resolve(Response.json({ choices: [] }));
-      },
-    });
-    const body = { model: 'lab', messages: [{ role: 'user' as const, content: 'hi' }] };
-    await client.chat.completions.create(body);
-    await client.chat.completions
-      .stream(body)
-      .finalChatCompletion()
-      .catch(() => undefined);
-    const response = await fetch(`${api.url}/v1/chat/completions`, {
-      method: 'OPTIONS',
-      headers: { origin, 'access-control-request-method': 'POST' },
-    });
-    const list = (name: string): string[] => (response.headers.get(name) ?? '').split(/, ?/);
-    const asks = sent.filter((name) => name !== 'accept' && name !== 'content-length');
-    expect(list('access-control-allow-headers')).toEqual(expect.arrayContaining(asks));
-    expect(list('access-control-expose-headers')).toEqual(
-      expect.arrayContaining(['x-session-id', 'x-should-retry']),
-    );
+it('the client of OpenAI in a browser may send its headers from a listed origin, and read what it needs', async () => {
+  const origin = 'https://app.test';
+  const api = await startApi({ allowedOrigins: [origin] });
+  const sent: string[] = [];
+  const client = new OpenAI({
+    baseURL: `${api.url}/v1`,
+    apiKey: 'none',
+    organization: 'o',
+    project: 'p',
+    defaultHeaders: { 'x-session-id': 's1', 'idempotency-key': 'k' },
+    dangerouslyAllowBrowser: true,
+    fetch: (_url, init) => {
+      sent.push(...new Headers(init?.headers).keys());
+      return Promise.resolve(Response.json({ choices: [] }));
+    },
   });
+  const body = { model: 'lab', messages: [{ role: 'user' as const, content: 'hi' }] };
+  await client.chat.completions.create(body);
+  await client.chat.completions
+    .stream(body)
+    .finalChatCompletion()
+    .catch(() => undefined);
+  const response = await fetch(`${api.url}/v1/chat/completions`, {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'POST' },
+  });
+  const list = (name: string): string[] => (response.headers.get(name) ?? '').split(/, ?/);
+  const asks = sent.filter((name) => name !== 'accept' && name !== 'content-length');
+  expect(list('access-control-allow-headers')).toEqual(expect.arrayContaining(asks));
+  expect(list('access-control-expose-headers')).toEqual(
+    expect.arrayContaining(['x-session-id', 'x-should-retry']),
+  );
 });

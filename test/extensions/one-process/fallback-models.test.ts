@@ -135,15 +135,13 @@ describe('models that stand in for one another', () => {
   });
 });
 
-describe('a list of models', () => {
-  const define = (model: unknown) => () => fakeAgent('a', model as never);
+const define = (model: unknown) => () => fakeAgent('a', model as never);
 
-  it.each([
-    [[], /llmConfig\.model .*must name a model/s],
-    [[5], /llmConfig\.model\[0\] must be a model/],
-    [[{ model: 'a', callMs: -1 }], /llmConfig\.model\[0\]\.callMs must be a whole number/],
-    [[{ model: 'a', timeout: 1 }], /timeout/],
-  ])('%j is refused where it is written', (model, message) =>
-    expect(define(model)).toThrow(message),
-  );
-});
+it.each([
+  [[], /llmConfig\.model .*must name a model/s],
+  [[5], /llmConfig\.model\[0\] must be a model/],
+  [[{ model: 'a', callMs: -1 }], /llmConfig\.model\[0\]\.callMs must be a whole number/],
+  [[{ model: 'a', timeout: 1 }], /timeout/],
+])('a list of models %j is refused where it is written', (model, message) =>
+  expect(define(model)).toThrow(message),
+);

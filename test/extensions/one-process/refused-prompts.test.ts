@@ -180,48 +180,46 @@ describe('a prompt that is too long', () => {
   });
 });
 
-describe('a model that stands in for one of another provider', () => {
-  // The executor recognizes copies, too.
-  const copying: PrepareStep = ({ messages }) => ({ messages: structuredClone(messages) });
-  it.each([
-    ['', {}],
-    [', by a prepareStep that copies', { prepareStep: copying }],
-  ])(
-    'is given the words of a reply, and nothing that only the other one reads%s',
-    async (_, more) => {
-      const first = modelOf(
-        (n) => {
-          if (n > 0) return Promise.reject(refused('overloaded', 529));
-          const metadata = { anthropic: { signature: 'SIGNED' } };
-          return [
-            { type: 'reasoning-start', id: 'r', providerMetadata: metadata },
-            { type: 'reasoning-delta', id: 'r', delta: 'THOUGHT' },
-            { type: 'reasoning-end', id: 'r', providerMetadata: metadata },
-            {
-              type: 'tool-call',
-              toolCallId: 'srvtoolu_1',
-              toolName: 'web_search',
-              input: '{}',
-              providerExecuted: true,
-            },
-            { type: 'tool-result', toolCallId: 'srvtoolu_1', toolName: 'web_search', result: [] },
-            ...says('found'),
-          ];
-        },
-        { provider: 'anthropic.messages', modelId: 'claude-opus-4-6' },
-      );
-      const second = modelOf(() => says('go on'), {
-        provider: 'openai.responses',
-        modelId: 'gpt-5',
-      });
-      const { say } = open([{ model: first, maxTries: 1 }, second], more);
-      await say('search');
-      expect(await say('more')).toMatchObject({ status: 'completed', text: 'go on' });
-      expect(told(second)).toContain('found');
-      expect(told(second)).not.toMatch(/SIGNED|THOUGHT|srvtoolu|web_search/);
-    },
-  );
-});
+// The executor recognizes copies, too.
+const copying: PrepareStep = ({ messages }) => ({ messages: structuredClone(messages) });
+it.each([
+  ['', {}],
+  [', by a prepareStep that copies', { prepareStep: copying }],
+])(
+  'a model that stands in for one of another provider is given the words of a reply, and nothing that only the other one reads%s',
+  async (_, more) => {
+    const first = modelOf(
+      (n) => {
+        if (n > 0) return Promise.reject(refused('overloaded', 529));
+        const metadata = { anthropic: { signature: 'SIGNED' } };
+        return [
+          { type: 'reasoning-start', id: 'r', providerMetadata: metadata },
+          { type: 'reasoning-delta', id: 'r', delta: 'THOUGHT' },
+          { type: 'reasoning-end', id: 'r', providerMetadata: metadata },
+          {
+            type: 'tool-call',
+            toolCallId: 'srvtoolu_1',
+            toolName: 'web_search',
+            input: '{}',
+            providerExecuted: true,
+          },
+          { type: 'tool-result', toolCallId: 'srvtoolu_1', toolName: 'web_search', result: [] },
+          ...says('found'),
+        ];
+      },
+      { provider: 'anthropic.messages', modelId: 'claude-opus-4-6' },
+    );
+    const second = modelOf(() => says('go on'), {
+      provider: 'openai.responses',
+      modelId: 'gpt-5',
+    });
+    const { say } = open([{ model: first, maxTries: 1 }, second], more);
+    await say('search');
+    expect(await say('more')).toMatchObject({ status: 'completed', text: 'go on' });
+    expect(told(second)).toContain('found');
+    expect(told(second)).not.toMatch(/SIGNED|THOUGHT|srvtoolu|web_search/);
+  },
+);
 
 describe('a run that is resumed', () =>
   it('ends its prompt with a request, which stays behind the cut reply', async () => {

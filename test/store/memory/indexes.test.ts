@@ -72,24 +72,22 @@ describe('the lists of due sessions', () => {
   });
 });
 
-describe('what workers note', () => {
-  it('stops are few and pass soon; nothing but the list of leases stays', async () => {
-    const { store, call, pass } = open();
-    const { leases } = store;
-    if (leases === undefined) throw new Error('the store in memory has leases');
-    const note = { sessionId: 's', runId: 'r' };
-    for (let n = 0; n < 201; n += 1) await leases.noteStop(note);
-    const stops = async () => (await leases.renew('w', HOUR)).stops.length;
-    expect(await stops()).toBe(200);
-    pass(5_001);
-    expect(await stops()).toBe(0);
-    const token = { taskToken: 't', workflowId: 'w', token: 1, number: 1 };
-    await leases.hold('w', { id: 'a', runId: 'r', ...token });
-    await leases.judge('w', HOUR);
-    await leases.noteDeath();
-    pass(25 * HOUR);
-    expect([call('DBSIZE'), await leases.holders()]).toEqual([1, ['w']]);
-  });
+it('stops that workers note are few and pass soon; of what they note nothing but the list of leases stays', async () => {
+  const { store, call, pass } = open();
+  const { leases } = store;
+  if (leases === undefined) throw new Error('the store in memory has leases');
+  const note = { sessionId: 's', runId: 'r' };
+  for (let n = 0; n < 201; n += 1) await leases.noteStop(note);
+  const stops = async () => (await leases.renew('w', HOUR)).stops.length;
+  expect(await stops()).toBe(200);
+  pass(5_001);
+  expect(await stops()).toBe(0);
+  const token = { taskToken: 't', workflowId: 'w', token: 1, number: 1 };
+  await leases.hold('w', { id: 'a', runId: 'r', ...token });
+  await leases.judge('w', HOUR);
+  await leases.noteDeath();
+  pass(25 * HOUR);
+  expect([call('DBSIZE'), await leases.holders()]).toEqual([1, ['w']]);
 });
 
 describe('the lists of waiting sessions', () => {
@@ -143,37 +141,36 @@ describe('the lists of waiting sessions', () => {
   });
 });
 
-describe('a rewind', () => {
-  it('leaves nothing of what it drops', async () => {
-    const { call, session, store } = open();
-    const first = await session.newRun('u1');
-    await session.ask(first.runId, 1, [newCall('a', 'server')]);
-    await session.carryOut(first.runId, 1, 'a', 1);
-    await session.save({ n: 1 }, 0);
-    await session.ask(first.runId, 2, []);
-    const second = await session.newRun('u2');
-    await session.save({ n: 2 }, 1);
-    await session.ask(second.runId, 1, [newCall('b', 'server')]);
-    await session.carryOut(second.runId, 1, 'b', 1);
-    await session.save({ n: 3 }, 2);
-    await store.staging.stage(session.id, 's1', { toolCallId: 'b', patches: [] });
-    await session.stop();
-    await session.end(second.runId, 'interrupted');
-    const { checkpoints } = await store.checkpoints.list(session.id);
-    await session.rewindTo(checkpoints.at(-1)?.id ?? '');
-    const { root, content, index } = keys.session(session.id);
-    const { state } = JSON.parse(call('HGET', root, 'record') as string) as SessionRecord;
-    expect(state).toMatchObject({ version: 4, kept: [[4, 7]], turns: [[1, 0]], staged: [] });
-    expect(call('HKEYS', content)).toEqual(['v:4']);
-    expect(call('HKEYS', index)).not.toContain('m:u2');
-  });
+it('a rewind leaves nothing of what it drops', async () => {
+  const { call, session, store } = open();
+  const first = await session.newRun('u1');
+  await session.ask(first.runId, 1, [newCall('a', 'server')]);
+  await session.carryOut(first.runId, 1, 'a', 1);
+  await session.save({ n: 1 }, 0);
+  await session.ask(first.runId, 2, []);
+  const second = await session.newRun('u2');
+  await session.save({ n: 2 }, 1);
+  await session.ask(second.runId, 1, [newCall('b', 'server')]);
+  await session.carryOut(second.runId, 1, 'b', 1);
+  await session.save({ n: 3 }, 2);
+  await store.staging.stage(session.id, 's1', { toolCallId: 'b', patches: [] });
+  await session.stop();
+  await session.end(second.runId, 'interrupted');
+  const { checkpoints } = await store.checkpoints.list(session.id);
+  await session.rewindTo(checkpoints.at(-1)?.id ?? '');
+  const { root, content, index } = keys.session(session.id);
+  const { state } = JSON.parse(call('HGET', root, 'record') as string) as SessionRecord;
+  expect(state).toMatchObject({ version: 4, kept: [[4, 7]], turns: [[1, 0]], staged: [] });
+  expect(call('HKEYS', content)).toEqual(['v:4']);
+  expect(call('HKEYS', index)).not.toContain('m:u2');
 });
 
-describe('the log', () => {
-  it.each([
-    [1, ['u2', 'u3']],
-    [0, ['u1', 'u2', 'u3']],
-  ])('that may have %i entries has those of the last turns, and their size', async (cap, left) => {
+it.each([
+  [1, ['u2', 'u3']],
+  [0, ['u1', 'u2', 'u3']],
+])(
+  'the log that may have %i entries has those of the last turns, and their size',
+  async (cap, left) => {
     const { call, session } = open({ maxChunks: cap });
     for (const id of ['u1', 'u2', 'u3']) {
       const { runId } = await session.newRun(id);
@@ -187,21 +184,19 @@ describe('the log', () => {
     const entries = call('XRANGE', stream, '-', '+', 'COUNT', 99) as [string, string[]][];
     const sizes = entries.map(([, fields]) => Buffer.byteLength(fields.at(-1) ?? ''));
     expect(call('HGET', root, 'logBytes')).toBe(String(sizes.reduce((sum, size) => sum + size)));
-  });
-});
+  },
+);
 
-describe('a repeated turn', () => {
-  it('begins with the state of its new beginning', async () => {
-    const { call, session } = open();
-    const { runId } = await session.newRun('u1');
-    await session.save({ n: 1 }, 0);
-    await session.ask(runId, 1, [newCall('a', 'server')]);
-    await session.stop();
-    await session.end(runId, 'interrupted');
-    await session.retry();
-    const record = call('HGET', keys.session(session.id).root, 'record') as string;
-    expect((JSON.parse(record) as SessionRecord).state.turns).toEqual([]);
-  });
+it('a repeated turn begins with the state of its new beginning', async () => {
+  const { call, session } = open();
+  const { runId } = await session.newRun('u1');
+  await session.save({ n: 1 }, 0);
+  await session.ask(runId, 1, [newCall('a', 'server')]);
+  await session.stop();
+  await session.end(runId, 'interrupted');
+  await session.retry();
+  const record = call('HGET', keys.session(session.id).root, 'record') as string;
+  expect((JSON.parse(record) as SessionRecord).state.turns).toEqual([]);
 });
 
 describe('the figures of owners', () => {

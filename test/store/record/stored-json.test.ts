@@ -111,26 +111,24 @@ describe('a value that is to be stored', () => {
   });
 });
 
-describe('the head of a stored row', () => {
-  it('the head of a stored row is found whatever the names and order of its fields', () => {
-    const names = ['parts', 'output', 'error', 'outputRef', 'denied', 'decision', 'events'];
-    const inner = {
-      x: 1,
-      ...Object.fromEntries(names.map((name) => [name, [{ y: 1, [name]: 1 }]])),
-    };
-    const at = { approved: true, at: 1, input: inner };
-    const events = [{ sequence: 1, chunk: { eventName: 'e', data: inner } }];
-    const rows: [Row, object][] = [
-      [{ metadata: inner, parts: [], id: 'u', role: 'user' }, { id: 'u' }],
-      [{ events, decision: at, output: inner, role: 'tool', ...call }, { toolCallId: 'c' }],
-      [{ events, ...call, role: 'tool' }, { toolCallId: 'c' }],
-      [
-        { output: inner, parts: [], step: 1, role: 'assistant', runId: 'r', messageId: 'm' },
-        { messageId: 'm', step: 1 },
-      ],
-    ];
-    for (const [row, head] of rows) {
-      expect(headOf(toStoredRow(row))).toMatchObject(head);
-    }
-  });
+it('the head of a stored row is found whatever the names and order of its fields', () => {
+  const names = ['parts', 'output', 'error', 'outputRef', 'denied', 'decision', 'events'];
+  const inner = {
+    x: 1,
+    ...Object.fromEntries(names.map((name) => [name, [{ y: 1, [name]: 1 }]])),
+  };
+  const at = { approved: true, at: 1, input: inner };
+  const events = [{ sequence: 1, chunk: { eventName: 'e', data: inner } }];
+  const rows: [Row, object][] = [
+    [{ metadata: inner, parts: [], id: 'u', role: 'user' }, { id: 'u' }],
+    [{ events, decision: at, output: inner, role: 'tool', ...call }, { toolCallId: 'c' }],
+    [{ events, ...call, role: 'tool' }, { toolCallId: 'c' }],
+    [
+      { output: inner, parts: [], step: 1, role: 'assistant', runId: 'r', messageId: 'm' },
+      { messageId: 'm', step: 1 },
+    ],
+  ];
+  for (const [row, head] of rows) {
+    expect(headOf(toStoredRow(row))).toMatchObject(head);
+  }
 });

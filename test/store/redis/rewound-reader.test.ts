@@ -111,36 +111,32 @@ describe('readers of a Redis that came back older', () => {
   });
 });
 
-describe('readers of a Redis that is as it was', () => {
-  it('readers are not cut when their last entry was withdrawn while they were away', async () => {
-    const { worker, api, quiet, ahead, level } = await openAhead();
-    await ahead.stop();
-    const redis = new Redis(server.url);
-    const young = quiet.session.writer(quiet.runId, 1, 2);
-    await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-    await quiet.session.claim(young);
-    await drive(worker, quiet.session.id).say(young, 1, 'kept');
-    await until('it continues', () => textIn(level.entries).endsWith('kept'));
-    await level.stop();
-    redis.disconnect();
-    const types = level.entries.slice(10).map(({ message }) => message.type);
-    expect(types).toEqual(['step_discarded', 'stream_resync', 'text_delta']);
-    expect(await api.store.sessions.read(quiet.session.id)).toMatchObject({ status: 'running' });
-  });
+it('readers are not cut when their last entry was withdrawn while they were away', async () => {
+  const { worker, api, quiet, ahead, level } = await openAhead();
+  await ahead.stop();
+  const redis = new Redis(server.url);
+  const young = quiet.session.writer(quiet.runId, 1, 2);
+  await redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+  await quiet.session.claim(young);
+  await drive(worker, quiet.session.id).say(young, 1, 'kept');
+  await until('it continues', () => textIn(level.entries).endsWith('kept'));
+  await level.stop();
+  redis.disconnect();
+  const types = level.entries.slice(10).map(({ message }) => message.type);
+  expect(types).toEqual(['step_discarded', 'stream_resync', 'text_delta']);
+  expect(await api.store.sessions.read(quiet.session.id)).toMatchObject({ status: 'running' });
 });
 
-describe('a writer that knows more than a Redis that came back older', () => {
-  it('a writer ahead of an older Redis is refused, and nothing is written over the gap', async () => {
-    const { speaker: author, copy, worker, ahead, level } = await openAhead();
-    await copy.restore();
-    const before = await author.session.log();
-    // The batch number would fit, but the writer knows of twenty entries.
-    expect(await author.session.say(author.writer, 11, 'x', 20)).toEqual({ kind: 'rewound' });
-    // This writer does not send its known sequence, but ten of its batches are gone.
-    expect(await author.session.say(author.writer, 21, 'x')).toEqual({ kind: 'rewound' });
-    expect(await author.session.log()).toEqual(before);
-    expect(await worker.streamManager.inspect(author.session.id)).toMatchObject({ sequence: 10 });
-    await ahead.ended.catch(() => undefined);
-    await level.stop();
-  });
+it('a writer ahead of an older Redis is refused, and nothing is written over the gap', async () => {
+  const { speaker: author, copy, worker, ahead, level } = await openAhead();
+  await copy.restore();
+  const before = await author.session.log();
+  // The batch number would fit, but the writer knows of twenty entries.
+  expect(await author.session.say(author.writer, 11, 'x', 20)).toEqual({ kind: 'rewound' });
+  // This writer does not send its known sequence, but ten of its batches are gone.
+  expect(await author.session.say(author.writer, 21, 'x')).toEqual({ kind: 'rewound' });
+  expect(await author.session.log()).toEqual(before);
+  expect(await worker.streamManager.inspect(author.session.id)).toMatchObject({ sequence: 10 });
+  await ahead.ended.catch(() => undefined);
+  await level.stop();
 });

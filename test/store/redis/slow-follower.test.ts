@@ -9,42 +9,40 @@ import { until } from '../../support/until.js';
 const ENTRIES = 5_000;
 const PER_BATCH = 5;
 
-describe('a follower that reads slowly', () => {
-  it('a slow follower gets everything in order from the log, and delays no other follower', async () => {
-    const stores = await openTestStores();
-    const { session, writer } = await openSpeaker(stores);
-    const controller = new AbortController();
-    const slow = stores.streamManager.follow(session.id, 0, controller.signal);
-    const pages = slow[Symbol.asyncIterator]();
-    const next = async (): Promise<LogEntry[]> => {
-      const result = (await pages.next()) as IteratorYieldResult<LogEntry[]>;
-      return result.value;
-    };
-    const append = (n: number): Promise<unknown> =>
-      stores.streamManager.append(
-        writer,
-        n,
-        Array.from({ length: PER_BATCH }, () => textChunk(`${String(n)} `, 1, session.id)),
-      );
-    await append(1);
-    const got = [...(await next())];
-    // The slow follower stops reading here.
-    const quick = startFollower(stores.streamManager, session.id, 0);
-    for (let n = 2; n <= ENTRIES / PER_BATCH; n += 1) await append(n);
-    await until('the quick one has all', () => quick.entries.length === ENTRIES);
-    await quick.stop();
+it('a slow follower gets everything in order from the log, and delays no other follower', async () => {
+  const stores = await openTestStores();
+  const { session, writer } = await openSpeaker(stores);
+  const controller = new AbortController();
+  const slow = stores.streamManager.follow(session.id, 0, controller.signal);
+  const pages = slow[Symbol.asyncIterator]();
+  const next = async (): Promise<LogEntry[]> => {
+    const result = (await pages.next()) as IteratorYieldResult<LogEntry[]>;
+    return result.value;
+  };
+  const append = (n: number): Promise<unknown> =>
+    stores.streamManager.append(
+      writer,
+      n,
+      Array.from({ length: PER_BATCH }, () => textChunk(`${String(n)} `, 1, session.id)),
+    );
+  await append(1);
+  const got = [...(await next())];
+  // The slow follower stops reading here.
+  const quick = startFollower(stores.streamManager, session.id, 0);
+  for (let n = 2; n <= ENTRIES / PER_BATCH; n += 1) await append(n);
+  await until('the quick one has all', () => quick.entries.length === ENTRIES);
+  await quick.stop();
 
-    const sizes: number[] = [];
-    while (got.length < ENTRIES) {
-      const page = await next();
-      got.push(...page);
-      sizes.push(page.length);
-    }
-    controller.abort();
-    expect(got).toEqual(quick.entries);
-    // The slow follower reads pages of the log, since the tail kept no published batches for it.
-    expect(sizes.every((size) => size > PER_BATCH)).toBe(true);
-  });
+  const sizes: number[] = [];
+  while (got.length < ENTRIES) {
+    const page = await next();
+    got.push(...page);
+    sizes.push(page.length);
+  }
+  controller.abort();
+  expect(got).toEqual(quick.entries);
+  // The slow follower reads pages of the log, since the tail kept no published batches for it.
+  expect(sizes.every((size) => size > PER_BATCH)).toBe(true);
 });
 
 describe('an inbox', () => {

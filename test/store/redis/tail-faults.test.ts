@@ -113,15 +113,13 @@ async function followThrough({ fates, kills, joins }: Faults): Promise<void> {
   for (const { entries } of followers) expect(entries).toEqual(log.slice(0, entries.length));
 }
 
-describe('followers', () => {
-  it('followers get exactly the log, whatever happens to published messages', async () => {
-    await fc.assert(fc.asyncProperty(faults, followThrough), {
-      numRuns: 30,
-      examples: [
-        [{ fates: Array.from({ length: 30 }, () => 'drop'), kills: [10, 20], joins: [5] }],
-        [{ fates: Array.from({ length: 60 }, () => 'foreign'), kills: [], joins: [0] }],
-        [{ fates: Array.from({ length: 60 }, () => 'cut'), kills: [], joins: [] }],
-      ],
-    });
+it('followers get exactly the log, whatever happens to published messages', async () => {
+  await fc.assert(fc.asyncProperty(faults, followThrough), {
+    numRuns: 30,
+    examples: [
+      [{ fates: Array.from({ length: 30 }, () => 'drop'), kills: [10, 20], joins: [5] }],
+      [{ fates: Array.from({ length: 60 }, () => 'foreign'), kills: [], joins: [0] }],
+      [{ fates: Array.from({ length: 60 }, () => 'cut'), kills: [], joins: [] }],
+    ],
   });
 });
