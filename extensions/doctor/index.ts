@@ -179,7 +179,7 @@ export function toUndescribedFault(
   };
 }
 
-/** Names the keys of running runs that this process lacks; undefined if it has all. Pure. */
+/** Names the keys of running runs and schedules that this process lacks; undefined if it has all. Pure. */
 export function toKeysFault(
   keyIds: readonly string[],
   used: readonly (string | null)[],
@@ -187,7 +187,7 @@ export function toKeysFault(
   const gone = used.filter((id) => id !== null && !keyIds.includes(id));
   if (gone.length === 0) return undefined;
   return {
-    finding: `Running runs are encrypted with "${gone.join('", "')}", which is not among the keys: they cannot continue.`,
-    fix: 'Put that key back into TEMPORAL_CODEC_KEYS, behind the first, until those runs have left the retention.',
+    finding: `Running runs or schedules are encrypted with "${gone.join('", "')}", which is not among the keys: they cannot continue.`,
+    fix: 'Add that key to TEMPORAL_CODEC_KEYS, behind the first, until those runs have left the retention and the schedules are created again.',
   };
 }

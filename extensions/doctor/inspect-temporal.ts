@@ -1,6 +1,8 @@
 import { Connection, isGrpcServiceError, type ConnectionOptions } from '@temporalio/client';
 import { type ClockReading, sleep } from '../../protocol/time.js';
 import { toReason } from '../../protocol/errors.js';
+import { scheduleIdOf } from '../../protocol/ids.js';
+import { LIMITS } from '../../protocol/limits.js';
 import { SEARCH_ATTRIBUTES, toolQueueOf, WORKFLOW_TYPE } from '../../protocol/temporal.js';
 import { lastPoll } from '../../runs/workers.js';
 import { quote, toMs } from '../../runs/temporal-calls.js';
@@ -23,7 +25,7 @@ export interface TemporalFacts {
   searchAttributes: Finding<Record<string, 'present' | 'missing' | 'other type'>>;
   /** Times of the last polls for runs and tool calls, by the server's clock; 0: none for minutes. */
   pollers: Finding<{ runs: number; tools: number }>;
-  /** Ids of the keys of the newest running runs' inputs; null for an input that is not encrypted. */
+  /** Ids of the keys of the newest and longest running runs' inputs and of schedules; null for one that is not encrypted. */
   payloadKeys: Finding<(string | null)[]>;
   clock: Finding<ClockReading>;
 }
@@ -37,6 +39,8 @@ export interface InspectTemporalOptions {
 }
 
 const RUNS = 10;
+/** Bounds of the ages, s, among which the oldest running runs are searched, and the most queries. */
+const [YOUNGEST, OLDEST, QUERIES] = [1, 3e8, 12] as const;
 const UNKNOWN = 2;
 
 /** Inspects a Temporal server with the credentials of API and worker, and changes nothing there. */
@@ -84,23 +88,48 @@ export async function inspectTemporal({
     );
   }
 
+  const listRuns = async (age = 0) => {
+    const before = new Date(Date.now() - age * 1_000).toISOString();
+    // Other fleets of this namespace have their own keys.
+    const running = `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`;
+    const query = age === 0 ? running : `${running} AND StartTime < '${before}'`;
+    const page = { namespace, pageSize: RUNS, query };
+    return (await workflowService.listWorkflowExecutions(page)).executions;
+  };
+
+  /** The longest running have the oldest keys. Temporal lists the newest first, in no other order. */
+  async function listOldestRuns(newest: Awaited<ReturnType<typeof listRuns>>) {
+    let oldest = newest;
+    let [young, old]: [number, number] = [YOUNGEST, OLDEST];
+    for (let n = 0; n < QUERIES && oldest.length === RUNS; n += 1) {
+      const age = Math.sqrt(young * old);
+      const found = await listRuns(age);
+      if (found.length === 0) old = age;
+      else [young, oldest] = [age, found];
+    }
+    return oldest;
+  }
+
+  const readRunKey = async (execution: { workflowId?: string | null } | null | undefined) => {
+    const page = { namespace, execution, maximumPageSize: 1 };
+    const { history } = await workflowService.getWorkflowExecutionHistory(page);
+    const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+    return toKeyId(started?.input?.payloads?.[0]);
+  };
+
+  async function readScheduleKeys(): Promise<(string | null)[]> {
+    const query = `ScheduleId STARTS_WITH ${quote(scheduleIdOf(taskQueue, '', '').slice(0, -1))}`;
+    const page = { namespace, query, maximumPageSize: LIMITS.schedules };
+    // A server that does not find schedules by their ids has none.
+    const found = await workflowService.listSchedules(page).catch(() => ({ schedules: [] }));
+    return found.schedules.map(({ memo }) => toKeyId(memo?.fields?.['about']));
+  }
+
   async function readPayloadKeys(): Promise<(string | null)[]> {
-    const { executions } = await workflowService.listWorkflowExecutions({
-      namespace,
-      pageSize: RUNS,
-      // Other fleets of this namespace have their own keys.
-      query: `WorkflowType = '${WORKFLOW_TYPE}' AND ExecutionStatus = 'Running' AND TaskQueue = ${quote(taskQueue)}`,
-    });
-    const ids = await Promise.all(
-      executions.map(async ({ execution }) => {
-        const page = { namespace, execution, maximumPageSize: 1 };
-        const { history } = await workflowService.getWorkflowExecutionHistory(page);
-        const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
-        const id = started?.input?.payloads?.[0]?.metadata?.['encryption-key-id'];
-        return id == null ? null : Buffer.from(id).toString();
-      }),
-    );
-    return [...new Set(ids)];
+    const newest = await listRuns();
+    const runs = [...newest, ...(await listOldestRuns(newest))];
+    const ids = await Promise.all(runs.map(({ execution }) => readRunKey(execution)));
+    return [...new Set([...ids, ...(await readScheduleKeys())])];
   }
 
   try {
@@ -126,6 +155,11 @@ export async function inspectTemporal({
   } finally {
     await connection.close();
   }
+}
+
+function toKeyId(payload: { metadata?: Record<string, Uint8Array> | null } | null | undefined) {
+  const id = payload?.metadata?.['encryption-key-id'];
+  return id == null ? null : Buffer.from(id).toString();
 }
 
 function toFinding<T>(work: Promise<T>): Promise<Finding<T>> {
