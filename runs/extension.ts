@@ -83,7 +83,12 @@ export interface RunsExtension {
   /** Gives requests their traces; of one extension of a process. */
   tracer?: RequestTracer;
   /** Encodes the payloads of runs in Temporal. */
-  payloadCodec?: PayloadCodec | undefined;
+  payloadCodec?: RunsCodec | undefined;
+}
+
+interface RunsCodec extends PayloadCodec {
+  /** It leaves payloads as they are, and only refuses those that it cannot read; others replace it. */
+  isPlain?: true;
 }
 
 export function tracerOf(
@@ -93,10 +98,11 @@ export function tracerOf(
 }
 export type { AgentPauses, PauseRequest } from './agent-pauses.js';
 
-export function hasCodec(client: {
-  options: Partial<Pick<Client['options'], 'loadedDataConverter'>>;
-}): boolean {
-  return (client.options.loadedDataConverter?.payloadCodecs ?? []).length > 0;
+/** Returns true if payloads are stored in another form than the SDK's. */
+export function hasCodec(
+  converter: { payloadCodecs?: readonly RunsCodec[] | undefined } | undefined,
+): boolean {
+  return (converter?.payloadCodecs ?? []).some(({ isPlain }) => isPlain !== true);
 }
 
 export function withCodecs(
@@ -105,5 +111,7 @@ export function withCodecs(
 ): DataConverter | undefined {
   const codecs = extensions.flatMap(({ payloadCodec }) => payloadCodec ?? []);
   if (codecs.length === 0) return dataConverter;
-  return { ...dataConverter, payloadCodecs: [...codecs, ...(dataConverter?.payloadCodecs ?? [])] };
+  const all: RunsCodec[] = [...codecs, ...(dataConverter?.payloadCodecs ?? [])];
+  const encoding = all.filter(({ isPlain }) => isPlain !== true);
+  return { ...dataConverter, payloadCodecs: encoding.length > 0 ? encoding : all };
 }

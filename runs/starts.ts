@@ -86,7 +86,7 @@ export function createStarts(deps: RunsCore & Pick<Stops, 'endUnstarted'>): Star
       traceparent: tracer?.request(),
       traceUrl,
       // Texts of failures are encrypted as well then.
-      sealsFailures: temporal !== undefined && hasCodec(temporal.client),
+      sealsFailures: hasCodec(temporal?.client.options.loadedDataConverter),
       startAt,
       from,
     };

@@ -87,7 +87,8 @@ export async function createAgentExecutor(
   const agents =
     options.agents instanceof AgentRegistry ? options.agents : new AgentRegistry(options.agents);
   const client = options.client ?? newClient({ ...options, extensions });
-  if (options.client !== undefined && withCodecs(undefined, extensions) && !hasCodec(client)) {
+  const isEncoded = hasCodec(client.options.loadedDataConverter);
+  if (options.client !== undefined && hasCodec(withCodecs(undefined, extensions)) && !isEncoded) {
     throw new ConfigurationError('The client needs the codec of the extension as well.');
   }
   const { namespace } = client.options;

@@ -5,6 +5,7 @@ import type {
   WorkerOptions,
 } from '@temporalio/worker';
 import { SEALED_FAILURE } from '../protocol/temporal.js';
+import { hasCodec } from '../runs/extension.js';
 import { codeOf } from '../runs/temporal-calls.js';
 
 const MAX_CHARS = 4_096;
@@ -16,7 +17,7 @@ const MAX_CHARS = 4_096;
  * one adds texts after it.
  */
 export function withSeal({ dataConverter, interceptors }: WorkerOptions): Partial<WorkerOptions> {
-  if ((dataConverter?.payloadCodecs ?? []).length === 0) return {};
+  if (!hasCodec(dataConverter)) return {};
   const { activity = [], nexus = [] } = interceptors ?? {};
   return {
     interceptors: {

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import type { Extension } from '../../extension.js';
+import { HelixError } from '../../protocol/errors.js';
 import { toCodecRoutes } from './routes.js';
 
 const ENCODING = 'binary/encrypted';
@@ -19,7 +20,8 @@ export interface PayloadKey {
 
 /**
  * Encrypts the inputs, results, signals, updates and summaries that Temporal stores, and serves a codec
- * server for Temporal's UI. API and workers need the same keys. Without keys nothing is encrypted.
+ * server for Temporal's UI. API and workers need the same keys. Without keys nothing is encrypted, and a
+ * payload that others encrypted is refused by the id of its key.
  *
  * @throws the errors of `createPayloadCodec`
  * @example
@@ -39,7 +41,13 @@ export interface PayloadKey {
  */
 export function codec(keys: readonly PayloadKey[] = []): Extension {
   const payloadCodec = keys.length === 0 ? undefined : createPayloadCodec(keys);
-  return { name: 'codec', payloadCodec, routes: toCodecRoutes(payloadCodec) };
+  return {
+    name: 'codec',
+    payloadCodec: payloadCodec ?? { ...createCodec([]), isPlain: true },
+    routes: toCodecRoutes(payloadCodec),
+    // Temporal's UI adds it to each request.
+    crossOrigin: { allowed: ['x-namespace'] },
+  };
 }
 
 /**
@@ -47,9 +55,9 @@ export function codec(keys: readonly PayloadKey[] = []): Extension {
  * Temporal's samples, so their codec servers and other SDKs can read it. Search attributes stay readable;
  * they contain ids and names of agents.
  *
- * The first key encrypts; all keys decrypt. To rotate, put a new key in front, on every process
- * before any process writes with it, and drop the old one when its last run has left the retention.
- * Payloads from before the codec stay readable.
+ * The first key encrypts; all keys decrypt. To rotate, add a new key at the end on every process, then move
+ * it to the front, and drop the old one when its last run has left the retention. Payloads from before the
+ * codec stay readable.
  *
  * @example
  * import { Client, Connection } from '@temporalio/client';
@@ -60,20 +68,26 @@ export function codec(keys: readonly PayloadKey[] = []): Extension {
  * const connection = await Connection.connect();
  * const client = new Client({ connection, dataConverter: { payloadCodecs } });
  *
- * @throws Error if a key does not have 32 bytes, or two have the same id; from `decode`, if the key of
- * a payload is unknown or the payload was changed
+ * @throws Error if a key does not have 32 bytes, or two have the same id; from `decode`, if the payload was
+ * changed, and HelixError `unavailable` if its key is unknown
  */
 export function createPayloadCodec(keys: readonly PayloadKey[]): PayloadCodec {
-  const [current] = keys;
-  const byId = new Map(keys.map(({ id, key }) => [id, key]));
-  if (current === undefined) throw new Error('A payload codec needs a key.');
-  if (byId.size < keys.length) throw new Error('Two payload keys have the same id.');
+  if (keys.length === 0) throw new Error('A payload codec needs a key.');
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) {
+    throw new Error('Two payload keys have the same id.');
+  }
   for (const { id, key } of keys) {
     if (key.length !== KEY_BYTES) throw new Error(`The payload key "${id}" must have 32 bytes.`);
   }
+  return createCodec(keys);
+}
 
+function createCodec(keys: readonly PayloadKey[]): PayloadCodec {
+  const [current] = keys;
+  const byId = new Map(keys.map(({ id, key }) => [id, key]));
   return {
-    encode: (payloads) => Promise.all(payloads.map(async (payload) => encrypt(payload, current))),
+    encode: (payloads) =>
+      Promise.all(payloads.map(async (payload) => (current ? encrypt(payload, current) : payload))),
     decode: (payloads) => Promise.all(payloads.map(async (payload) => decrypt(payload, byId))),
   };
 }
@@ -95,8 +109,9 @@ function decrypt(payload: Payload, keys: ReadonlyMap<string, Uint8Array>): Paylo
   const id = toText(metadata?.['encryption-key-id']);
   const key = keys.get(id);
   if (key === undefined) {
-    throw new Error(
-      `The payload key "${id}" is not among the keys: put it back into TEMPORAL_CODEC_KEYS, behind the first.`,
+    throw new HelixError(
+      'unavailable',
+      `The payload key "${id}" is not among the keys of this process: add it to TEMPORAL_CODEC_KEYS, behind the first.`,
     );
   }
   const bytes = Buffer.from(data ?? []);

@@ -125,7 +125,7 @@ export function createSchedules({
     scheduleIdOf(taskQueue, toStoredSessionId('', tenant), name);
   /** Temporal stores notes unencrypted, so with a codec they do not contain a person's words. */
   const toNote = (given: string | undefined, usual: string): string =>
-    given === undefined || hasCodec(client) ? usual : given;
+    given === undefined || hasCodec(client.options.loadedDataConverter) ? usual : given;
 
   /** Returns undefined for an unknown schedule. */
   async function find(

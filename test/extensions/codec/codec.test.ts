@@ -3,11 +3,13 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import fc from 'fast-check';
 import {
+  codec,
   createPayloadCodec,
   decodePayload,
   encodePayload,
   type PayloadKey,
 } from '../../../extensions/codec/index.js';
+import { hasCodec, withCodecs } from '../../../runs/extension.js';
 
 const CANARY = 'the canary sings';
 
@@ -33,21 +35,21 @@ it('payloads are encoded as the messages that other SDKs read', () => {
 
 describe('the payload codec', () => {
   it('the payload codec gives back what it encrypted, and nothing of it can be read', async () => {
-    const codec = createPayloadCodec([key('a')]);
+    const payloadCodec = createPayloadCodec([key('a')]);
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const plain = Array.from({ length: 3 }, () => toPayload({ value, canary: CANARY }));
-        const encrypted = await codec.encode(plain);
+        const encrypted = await payloadCodec.encode(plain);
         expect(encrypted.map(bytesOf).join()).not.toContain(CANARY);
-        expect((await codec.decode(encrypted)).map(bytesOf)).toEqual(plain.map(bytesOf));
+        expect((await payloadCodec.decode(encrypted)).map(bytesOf)).toEqual(plain.map(bytesOf));
       }),
       { numRuns: 50 },
     );
   });
 
   it('the payload codec encrypts the same value differently each time', async () => {
-    const codec = createPayloadCodec([key('a')]);
-    const [first = {}, second = {}] = await codec.encode([toPayload('x'), toPayload('x')]);
+    const payloadCodec = createPayloadCodec([key('a')]);
+    const [first = {}, second = {}] = await payloadCodec.encode([toPayload('x'), toPayload('x')]);
     expect(bytesOf(first)).not.toBe(bytesOf(second));
   });
 
@@ -65,16 +67,34 @@ describe('the payload codec', () => {
   });
 
   it('the payload codec rejects what was changed, and names a key that it does not know', async () => {
-    const codec = createPayloadCodec([key('a')]);
-    const [encrypted = {}] = await codec.encode([toPayload(CANARY)]);
+    const payloadCodec = createPayloadCodec([key('a')]);
+    const [encrypted = {}] = await payloadCodec.encode([toPayload(CANARY)]);
     const data = Uint8Array.from(encrypted.data ?? []);
     data[20] = (data[20] ?? 0) ^ 1;
-    await expect(codec.decode([{ ...encrypted, data }])).rejects.toThrow();
+    await expect(payloadCodec.decode([{ ...encrypted, data }])).rejects.toThrow();
     const short = { ...encrypted, data: data.slice(0, 10) };
-    await expect(codec.decode([short])).rejects.toThrow('too short');
+    await expect(payloadCodec.decode([short])).rejects.toThrow('too short');
     await expect(createPayloadCodec([key('b')]).decode([encrypted])).rejects.toThrow(
       /"a" is not among the keys.*TEMPORAL_CODEC_KEYS/,
     );
+  });
+
+  it('without keys payloads stay as they are, an encrypted one is named, and another codec takes over', async () => {
+    const { payloadCodec } = codec();
+    const converter = withCodecs(undefined, [{ payloadCodec }]);
+    expect(hasCodec(converter)).toBe(false);
+    const plain = [toPayload(CANARY)];
+    expect(await payloadCodec?.encode(plain)).toEqual(plain);
+    expect(await payloadCodec?.decode(plain)).toEqual(plain);
+    const encrypting = createPayloadCodec([key('a')]);
+    await expect(payloadCodec?.decode(await encrypting.encode(plain))).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/"a" is not among the keys.*TEMPORAL_CODEC_KEYS/),
+    });
+    // It must not refuse what a codec of the caller's own has encrypted.
+    const own = withCodecs({ payloadCodecs: [encrypting] }, [{ payloadCodec }]);
+    expect(own?.payloadCodecs).toEqual([encrypting]);
+    expect(hasCodec(own)).toBe(true);
   });
 
   it('the payload codec refuses keys of another length, two of one id, and none', () => {

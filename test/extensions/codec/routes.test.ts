@@ -55,6 +55,20 @@ describe('the codec server', () => {
     for (let n = 0; n < 3; n += 1) expect(await ask('decode', plain)).toEqual([200, plain]);
   });
 
+  it('lets the page of Temporal’s UI ask from its own origin', async () => {
+    const origin = 'https://temporal.test';
+    api = await startApi({ extensions: [encrypting], allowedOrigins: [origin] });
+    const { headers } = await fetch(`${api.url}/api/operator/codec/decode`, {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-method': 'POST' },
+    });
+    expect(headers.get('access-control-allow-origin')).toBe(origin);
+    const allowed = headers.get('access-control-allow-headers')?.split(',');
+    expect(allowed).toEqual(
+      expect.arrayContaining(['authorization', 'content-type', 'x-namespace']),
+    );
+  });
+
   it('payloads from before the codec stay readable', async () => {
     await startFor({ roles: ['operator'] });
     expect(await ask('decode', plain)).toEqual([200, plain]);

@@ -1,10 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, ScheduleNotFoundError } from '@temporalio/client';
-import { createPayloadCodec } from '../../../extensions/codec/index.js';
+import { codec, createPayloadCodec } from '../../../extensions/codec/index.js';
 import { createSchedules, type Schedules } from '../../../extensions/schedules/schedules.js';
 import { findSession } from '../../../ai-sdk/reply/access.js';
 import { scheduleIdOf, workflowIdOf } from '../../../protocol/ids.js';
 import type { ScheduledRun, ScheduleInput, Firing } from '../../../protocol/schedules.js';
+import { withCodecs } from '../../../runs/extension.js';
 import { toStoredSessionId } from '../../../store/record/stored-session-id.js';
 import { fakeModel, parts } from '../../support/fake-model.js';
 import { createGatedAgent } from '../../support/gated-agent.js';
@@ -36,7 +37,10 @@ afterAll(() => Promise.all(created.map(({ tenant, name }) => schedules.delete(te
 const some = (what: string): string => `${what}-${randomUUID().slice(0, 8)}`;
 
 /** Creates a yearly schedule, so that only a trigger fires it. */
-async function create(input: Partial<ScheduleInput> = {}): Promise<ScheduleInput> {
+async function create(
+  input: Partial<ScheduleInput> = {},
+  by: Schedules = schedules,
+): Promise<ScheduleInput> {
   const schedule = {
     name: some('s'),
     agent: gated.name,
@@ -50,7 +54,7 @@ async function create(input: Partial<ScheduleInput> = {}): Promise<ScheduleInput
     by: 'olga',
     ...input,
   } satisfies ScheduleInput;
-  await schedules.create(schedule);
+  await by.create(schedule);
   created.push(schedule);
   return schedule;
 }
@@ -311,6 +315,18 @@ describe('a schedule', () => {
       const sealed = createSchedules({ ...runs, client });
       await sealed.pause(tenant, name, 'ann is ill');
       expect(await schedules.read(tenant, name)).toMatchObject({ isPaused: true, note: 'paused' });
+      const other = await create({}, sealed);
+      const { payloadCodec } = codec();
+      const plain = { connection, namespace: options.namespace };
+      const keyless = new Client({ ...plain, dataConverter: withCodecs({}, [{ payloadCodec }]) });
+      const without = createSchedules({ ...runs, client: keyless });
+      await expect(without.read(other.tenant, other.name)).rejects.toMatchObject({
+        code: 'unavailable',
+        message: expect.stringMatching(/"k" is not among the keys.*TEMPORAL_CODEC_KEYS/),
+      });
+      // Without keys this process stores notes as they are.
+      await without.pause(tenant, name, 'ann is ill');
+      expect(await without.read(tenant, name)).toMatchObject({ note: 'ann is ill' });
     },
   );
 
