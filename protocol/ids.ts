@@ -98,6 +98,16 @@ export function deliveryWorkflowIdOf(deliveryId: string): string {
   return `deliver:${deliveryId}`;
 }
 
+/** @param n number of the run within its session, from 1; 0 for the run that a copy begins with */
+export function formatRunId(sessionId: string, n: number, nonce: string): string {
+  return `${sessionId}:${String(n)}-${nonce}`;
+}
+
+/** Returns true for the run that a request with this nonce began. */
+export function isOfNonce(runId: string, nonce: string): boolean {
+  return runId.endsWith(`-${nonce}`);
+}
+
 /** Returns the number of a run within its session, from 1; 0 for a malformed id. */
 export function runNumberOf(runId: string): number {
   return Number(/:(\d+)-[^:]*$/.exec(runId)?.[1] ?? 0);
@@ -119,6 +129,11 @@ export function parseApprovalId(id: string): { runId: string; toolCallId: string
   const at = id.indexOf('::');
   if (at <= 0 || at + 2 >= id.length) return undefined;
   return { runId: id.slice(0, at), toolCallId: id.slice(at + 2) };
+}
+
+/** @param visible number of visible messages before the reply */
+export function formatReplyId(visible: number): string {
+  return `msg-${String(visible)}`;
 }
 
 /** Returns true for ids that the server creates; user messages may not use one. */

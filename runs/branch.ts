@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { type Actor, toActingPerson, type KnownPerson } from '../protocol/actor.js';
 import { HelixError, type ErrorCode } from '../protocol/errors.js';
-import { toShownSessionId } from '../protocol/ids.js';
+import { formatReplyId, isOfNonce, runNumberOf, toShownSessionId } from '../protocol/ids.js';
 import type { AssistantRow, Row } from '../protocol/rows.js';
 import { beginsTurn } from '../session/branch.js';
 import type { CustomState } from '../store/contract/documents.js';
@@ -150,7 +150,7 @@ function describeRows(
   const begins = rows.flatMap((_, n) => (beginsTurn(rows, n) ? n : []));
   const row = begins.at(-1) ?? 0;
   const last = rows.slice(row).findLast((each) => each.role === 'assistant');
-  const messageId = last?.messageId ?? `msg-${String(visibleMessages)}`;
+  const messageId = last?.messageId ?? formatReplyId(visibleMessages);
   const turn = Math.max(1, begins.length);
   return {
     turn: { turn, row, messageId, step: last?.step ?? 0, hasReplied: last !== undefined },
@@ -349,7 +349,7 @@ export function createForks({
 
   async function isCopyOf({ sessionId }: SessionRecord, nonce: string): Promise<boolean> {
     const [first] = await runs.list(sessionId);
-    return first?.runId.endsWith(`:0-${nonce}`) === true;
+    return first !== undefined && runNumberOf(first.runId) === 0 && isOfNonce(first.runId, nonce);
   }
 }
 

@@ -6,6 +6,7 @@ import { isTerminal, type RunError } from '../protocol/run.js';
 import type { RunUsage, RunInfo } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
+import { ABORTED } from '../session/finish.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import { retryWhileUnavailable } from '../store/record/outage.js';
 import { toPendingQuestions } from '../store/record/session-summaries.js';
@@ -149,11 +150,6 @@ type ResultStore = Pick<Store, 'sessions' | 'runs'>;
 const FAILED: RunError = {
   code: 'run_failed',
   message: 'The run failed.',
-  retryable: false,
-};
-const ABORTED: RunError = {
-  code: 'framework_cancelled',
-  message: 'The run was aborted.',
   retryable: false,
 };
 

@@ -1,4 +1,5 @@
 import { toPerson, type KnownPerson } from '../protocol/actor.js';
+import { formatRunId } from '../protocol/ids.js';
 import type { Row } from '../protocol/rows.js';
 import { claimFiles } from './files.js';
 import { closeRun, armExpiry } from './finish.js';
@@ -72,7 +73,7 @@ export function branch(
   session.turns.set(n, noted);
   if (input.state !== undefined) putState(session, input.state);
   session.existing.turn = { n, ...newest };
-  const id = `${session.id}:0-${nonce}`;
+  const id = formatRunId(session.id, 0, nonce);
   startRun(session, { id, n: 0, mode: 'branch', by, sequence: 0, step }, now);
   session.existing.stream = 'ended';
   const status = input.isOpen === true ? 'interrupted' : 'completed';

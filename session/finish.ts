@@ -1,3 +1,4 @@
+import { formatModelWriter } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import {
   isTerminal,
@@ -23,7 +24,7 @@ export interface Ending {
 }
 
 /** Error of an aborted run, the same for viewers and for pages that are loaded later. */
-const ABORTED: RunError = {
+export const ABORTED: RunError = {
   code: 'framework_cancelled',
   message: 'The run was aborted.',
   retryable: false,
@@ -174,7 +175,7 @@ export function closeRun(session: Session, now: number, { status, error, reason 
   }
   // A run that continues the turn repeats the unfinished step.
   if (session.isConversation && run.claimed > run.committed) {
-    const first = session.writer(`m${String(run.claimed)}`)?.first;
+    const first = session.writer(formatModelWriter(session.id, run.claimed))?.first;
     if (first !== undefined) run.openSequence = first;
   }
   if (!session.isConversation) dropWake(session.tree.conversation.existing, session.part);

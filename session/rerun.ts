@@ -1,5 +1,6 @@
 import { byteLength } from './fields.js';
 import type { Act, Message, Only, Stored, UserMessage } from './input.js';
+import { formatModelWriter, formatReplyId, isOfNonce } from '../protocol/ids.js';
 import { isTerminal, type RunMode, type TerminalStatus } from '../protocol/run.js';
 import type { KnownPerson } from '../protocol/actor.js';
 import { newestRun, type Begun } from './begin.js';
@@ -49,7 +50,7 @@ export function resumeRun(
   const { record } = session;
   if (record?.agent === undefined) return { kind: 'not_found' };
   const { run, turn, checkpoint } = record;
-  if (run.id.endsWith(`-${nonce}`)) return { kind: 'resumed', run: newestRun(session) };
+  if (isOfNonce(run.id, nonce)) return { kind: 'resumed', run: newestRun(session) };
   if (!isTerminal(run.status)) return { kind: 'active', runId: run.id };
   if (runId !== undefined && runId !== run.id) return { kind: 'stale_run', runId: run.id };
   const mayPass = run.status === 'failed' && run.error?.retryable === true;
@@ -58,7 +59,7 @@ export function resumeRun(
   const { log } = session.tree;
   // The unfinished step is repeated under the same number, so its entries are removed.
   if (run.claimed > step) {
-    const writer = `m${String(run.claimed)}`;
+    const writer = formatModelWriter(session.id, run.claimed);
     const first = run.openSequence ?? run.sequence;
     log.remove(log.after(first, Infinity).filter(([, by]) => by === writer));
   }
@@ -159,7 +160,7 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   const { record } = session;
   if (record?.agent === undefined) return { kind: 'not_found' };
   const { run, tenant } = record;
-  if (run.id.endsWith(`-${nonce}`)) return { kind: 'rewound', run: newestRun(session) };
+  if (isOfNonce(run.id, nonce)) return { kind: 'rewound', run: newestRun(session) };
   const isBusy = !isTerminal(run.status);
   if (isBusy && input.stops !== run.id) return { kind: 'busy', runId: run.id };
   if (run.id !== input.runId) return { kind: 'stale_run', runId: run.id };
@@ -307,7 +308,7 @@ function startAgain(session: Session, input: Stored<Rewind>, target: Target): st
   record.born = nonce;
   record.rewound = true;
   record.visible = visible;
-  const messageId = isRetry ? `msg-${String(visible)}` : turn.messageId;
+  const messageId = isRetry ? formatReplyId(visible) : turn.messageId;
   const began = isRetry ? sequence : turn.sequence;
   record.turn = {
     n: turn.n,

@@ -1,4 +1,5 @@
 import { toPerson, type KnownPerson } from '../protocol/actor.js';
+import { formatReplyId, formatRunId } from '../protocol/ids.js';
 import type { RunMode } from '../protocol/run.js';
 import { acceptedHash, addNotices, storeMessages } from './messages.js';
 import type { Message } from './input.js';
@@ -55,7 +56,7 @@ function placeOf(session: Session, messageId: string): TurnPlace | undefined {
 
 export function nextRunId(session: Session, nonce: string): { id: string; n: number } {
   const n = (session.record?.run.n ?? 0) + 1;
-  return { id: `${session.id}:${String(n)}-${nonce}`, n };
+  return { id: formatRunId(session.id, n, nonce), n };
 }
 
 /** Opens a turn for user messages, whose reply begins after them. Followers learn of messages that waited. */
@@ -69,7 +70,7 @@ export function openTurn(
   const { sequence } = tree.log;
   const n = record.turn.n + 1;
   const { row, visible } = storeMessages(session, messages, record.visible, n);
-  const messageId = `msg-${String(visible)}`;
+  const messageId = formatReplyId(visible);
   const place = { row, sequence, messageId, askers };
   record.visible = visible;
   record.turn = { n, ...place, hasReplied: false, controls: record.sizes.controls };

@@ -5,7 +5,7 @@ import { toApprovers } from '../../agents/approvers.js';
 import { resolveMaxSteps } from '../../agents/define-agent.js';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import type { ApprovalCall } from '../../agents/tool-config.js';
-import { formatApprovalId, formatChildSessionId, rootOf } from '../../protocol/ids.js';
+import { formatApprovalId, formatChildSessionId, formatRunId, rootOf } from '../../protocol/ids.js';
 import { LIMITS, startOf } from '../../protocol/limits.js';
 import type { Decision, ToolRow } from '../../protocol/rows.js';
 import { closedCall, type CallToCommit, type StepPlace } from '../../runs/record/step-chunks.js';
@@ -209,7 +209,7 @@ function mintChild(
   const id = formatChildSessionId(rootOf(sessionId), 1, randomBytes(12).toString('hex'));
   return {
     sessionId: id,
-    runId: `${id}:1-${randomBytes(6).toString('hex')}`,
+    runId: formatRunId(id, 1, randomBytes(6).toString('hex')),
     agent: agent.name,
     maxSteps: Math.min(resolveMaxSteps(agent), Number.MAX_SAFE_INTEGER),
     ...(agent.outputSchema !== undefined && { hasOutput: true }),

@@ -10,7 +10,7 @@ import {
   type WebhookToken,
 } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
-import { parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
+import { formatRunId, parseApprovalId, rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { At } from '../../protocol/run.js';
 import { isAsShown, type ShownCall } from '../../protocol/shown-call.js';
 import { sleep } from '../../protocol/time.js';
@@ -161,10 +161,10 @@ export function createAnswers(deps: AnswersDeps): Answers {
     if (!isWaiting && namesAnother(answer)) return done({ kind: 'not_pending' });
     const isPermitted = isWaiting || isLate(call, answer);
     if (isPermitted) {
-      const of = conversation ?? record;
-      await permit?.(of, call.spec);
+      const shown = conversation ?? record;
+      await permit?.(shown, call.spec);
       const who = responder ?? { userId: by ?? '' };
-      if (host === 'api') await demands.require(who, of, call.spec, answer);
+      if (host === 'api') await demands.require(who, shown, call.spec, answer);
       requireAsShown(answer, call, isPosted);
     }
     const isFitting = isWaiting && fits(call.spec, answer);
@@ -359,7 +359,7 @@ async function readCall(
 }
 
 function askerOf(sessionId: string, call: OpenCall | undefined): string {
-  return call?.spec.runId ?? `${sessionId}:0-none`;
+  return call?.spec.runId ?? formatRunId(sessionId, 0, 'none');
 }
 
 /** Returns true for a client's late answer to a settled call, of which the model may still learn. */
