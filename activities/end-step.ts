@@ -82,7 +82,7 @@ export function createEndStep(deps: ActivityDeps): EndStep {
   return async (ref, attempt, over) => {
     switch (over.kind) {
       case 'superseded':
-        return elsewhere(ref);
+        return readEnd(ref);
       case 'fenced':
         throw fenced('step');
       case 'rewound':
@@ -107,7 +107,7 @@ export function createEndStep(deps: ActivityDeps): EndStep {
     const record = await store.sessions.read(ref.sessionId);
     if (record?.runId !== ref.runId) return { kind: 'superseded' };
     await forceEnd(deps, record, { ...end, now: Date.now() });
-    return elsewhere(ref);
+    return readEnd(ref);
   }
 
   function stopped(ref: StepRef, { mode }: StopRequest): Promise<StepOutcome> {
@@ -124,7 +124,7 @@ export function createEndStep(deps: ActivityDeps): EndStep {
   /** A run that has ended or was stopped needs no worker that knows its agent. */
   async function unknownAgent(ref: StepRef, attempt: Attempt): Promise<StepOutcome> {
     const record = await store.sessions.read(ref.sessionId);
-    if (record?.runId !== ref.runId || isTerminal(record.status)) return elsewhere(ref);
+    if (record?.runId !== ref.runId || isTerminal(record.status)) return readEnd(ref);
     if (record.stop !== undefined) return stopped(ref, record.stop);
     leaveToNewerWorker(attempt, `an agent "${ref.agent}"`);
     return failed(ref, { code: 'unknown_agent', ...POISONED });
@@ -134,11 +134,11 @@ export function createEndStep(deps: ActivityDeps): EndStep {
     const { sessionId, runId, agent: agentType, step } = ref;
     const end = { sessionId, runId, agentType, step, now: Date.now() };
     await store.runs.end({ ...end, status: 'failed', error });
-    return elsewhere(ref);
+    return readEnd(ref);
   }
 
   /** Reports an end that another party, such as a stop, gave the run. */
-  async function elsewhere({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
+  async function readEnd({ sessionId, runId, step }: StepRef): Promise<StepOutcome> {
     const record = await store.sessions.read(sessionId);
     if (record?.runId !== runId || !isTerminal(record.status)) return { kind: 'superseded' };
     const { status, error } = record;

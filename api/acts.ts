@@ -15,13 +15,13 @@ import type { Call } from './routes/route.js';
  * The acts of people on a run. The routes of conversations, of the agent server and of operators
  * parse the requests and check that the caller may act on the session.
  */
-export type Act = Pick<
+export type ActRequest = Pick<
   Call<'caller', never, never, never>,
   'deps' | 'request' | 'response' | 'caller'
 >;
 
 export async function stopRun(
-  act: Act,
+  act: ActRequest,
   record: SessionRecord,
   stop: { mode: StopMode; reason?: string | undefined; runId?: string | undefined },
 ): Promise<void> {
@@ -36,7 +36,7 @@ type Asked<Name extends 'retry' | 'resume'> = Omit<Parameters<Runs[Name]>[0], 's
  * of `retry`
  */
 export async function retryRun(
-  act: Act,
+  act: ActRequest,
   { sessionId, agent }: SessionRecord,
   from: Asked<'retry'>,
 ): Promise<string> {
@@ -47,7 +47,7 @@ export async function retryRun(
 
 /** Continues an interrupted run and leaves an active one alone. @returns id of the run */
 export async function resumeRun(
-  act: Act,
+  act: ActRequest,
   { sessionId, agent }: SessionRecord,
   from: Asked<'resume'>,
 ): Promise<string> {
@@ -57,7 +57,7 @@ export async function resumeRun(
   return resumed.kind === 'resumed' ? resumed.run.runId : resumed.runId;
 }
 
-export function sendRun({ response }: Pick<Act, 'response'>, runId: string): void {
+export function sendRun({ response }: Pick<ActRequest, 'response'>, runId: string): void {
   response
     .status(202)
     .set(HEADERS.runId, runId)
@@ -82,7 +82,7 @@ type Answer = WithoutSender<UncheckedAnswer>;
 
 /** Answers a pending call. @throws HelixError for an answer that is not taken */
 export async function answerCall(
-  act: Act,
+  act: ActRequest,
   known: { record: SessionRecord; call?: Promise<OpenCall | undefined> | undefined },
   answer: Answer,
 ): Promise<AnswerReply> {
@@ -107,7 +107,7 @@ export function toAnswerReply(result: AnswerResult): AnswerReply {
 }
 
 export async function extendDeadline(
-  act: Act,
+  act: ActRequest,
   { sessionId }: SessionRecord,
   extension: { toolCallId: string; byMs: number; reason?: string | undefined },
 ): Promise<void> {

@@ -3,13 +3,13 @@ import { isTerminal } from '../protocol/run.js';
 import { HelixError } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
-import type { HeldCount, HeldRun, Pause, PauseScope, Pauses } from '../store/contract/pauses.js';
+import type { HeldCount, HeldRun, Pause, PausedAgent, Pauses } from '../store/contract/pauses.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Store } from '../store/contract/store.js';
 import { toAct } from './record/acts.js';
 import { logEntries, type AuditLogger } from './record/listeners.js';
 
-export interface PauseRequest extends PauseScope, Actor {
+export interface PauseRequest extends PausedAgent, Actor {
   by: string;
   reason?: string | undefined;
 }

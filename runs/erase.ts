@@ -28,8 +28,9 @@ export interface Erasing {
 const CHECK_MS = 3_000;
 /** The workflow of a run that was starting may appear in Temporal up to this long after the erasure. */
 const APPEARS_MS = 15_000;
+
 /**
- * Erases conversations. The transition that removes a record notes the rest of the work: runs to
+ * Erases conversations. The change that removes a record notes the rest of the work: runs to
  * delete in Temporal, figures of the owner, the receipt. Each step can be repeated, by the sweeper
  * if this process dies.
  */

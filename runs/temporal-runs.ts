@@ -5,13 +5,11 @@ import { tracerOf, type TemporalHost } from './extension.js';
 import { createRunWorkflows, type RunWorkflows } from './run-workflows.js';
 import { registerSearchAttributes } from './search-attributes.js';
 
-type TemporalRunsDeps = Omit<RunsDeps, 'workflows' | 'temporal' | 'carriesOut'>;
-
 /** Composes the runs that the workers of a task queue execute, for web servers and workers alike. */
 export async function createTemporalRuns(
   client: Client,
   taskQueue: string,
-  deps: TemporalRunsDeps,
+  deps: Omit<RunsDeps, 'workflows' | 'temporal' | 'carriesOut'>,
 ): Promise<{
   runs: ReturnType<typeof createRuns>;
   workflows: RunWorkflows;

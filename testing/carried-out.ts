@@ -3,8 +3,8 @@ import type { AgentExecutor } from '../runs/executor.js';
 import type { MemoryStores } from '../store/memory/index.js';
 import type { TestClock } from './test-clock.js';
 
-/** Parts of a test runtime that do not depend on where runs are carried out. */
-export interface SharedParts {
+/** Setup of a test runtime that does not depend on where runs are carried out. */
+export interface SharedSetup {
   agents: AgentRegistry;
   stores: MemoryStores;
   services: Readonly<Record<string, unknown>> | undefined;

@@ -3,7 +3,7 @@ import type { AgentExecutor, ExecuteOptions } from '../runs/executor.js';
 import type { AgentInput } from '../runs/agent-input.js';
 import { createInProcessExecutor } from '../extensions/one-process/create-executor.js';
 import { createMemoryStores, type MemoryStores } from '../store/memory/index.js';
-import type { CarriedOut, SharedParts } from './carried-out.js';
+import type { CarriedOut, SharedSetup } from './carried-out.js';
 import type { TemporalEnvironment, WorkflowSource } from './temporal/run-on-temporal.js';
 import type { EvalCase } from './eval/index.js';
 import { freeze } from './eval/freeze.js';
@@ -106,7 +106,7 @@ export async function createTestRuntime({
   };
 }
 
-function runHere({ clock, ...shared }: SharedParts): CarriedOut {
+function runHere({ clock, ...shared }: SharedSetup): CarriedOut {
   const executor = createInProcessExecutor({ ...shared, clock });
   return {
     executor,

@@ -32,7 +32,7 @@ import { joinStores } from '../store/contract/shared-data.js';
 import type { Store } from '../store/contract/store.js';
 import type { StreamManager } from '../store/log/stream-manager.js';
 import type { SlotLimits } from '../protocol/fair-slots.js';
-import type { FindTenant, WorkerExtension, WorkerHost, WorkerParts } from './extension.js';
+import type { FindTenant, WorkerContributions, WorkerExtension } from './extension.js';
 import { withSeal } from './seal.js';
 import { createTakeOver } from './take-over.js';
 import { activityWorkerOptions, createToolWorker, runWithSecond } from './tool-worker.js';
@@ -159,14 +159,16 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       eagerSlots: toEagerSlots(worker, options),
     });
     const host = { store, agents, fleet, temporal, runs, workflows, meter, holder, times, logger };
-    const parts = await partsOf(extensions, host);
+    const added: readonly WorkerContributions[] = await Promise.all(
+      extensions.map(async (each) => (await each.worker?.(host)) ?? {}),
+    );
     const pauses = store.pauses.of(fleet);
     const { startRun } = runs;
     const sweeps = [
       createSweep({ store, runs, holder, times, logger }),
       createFindClosed({ store, workflows, holder, times, logger }),
       createRelease({ pauses, store, startRun, holder, startWithinMs, logger }),
-      ...parts.flatMap((part) => part.sweeps ?? []),
+      ...added.flatMap((part) => part.sweeps ?? []),
     ];
     const isWaiting = async (runId: string): Promise<boolean> => {
       const record = await sessions.read(sessionOfRun(runId));
@@ -186,13 +188,13 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       yield sweepUntil(signal, createMoveWaiting(connection, client, versioning, ofRuns));
     }
 
-    const others = parts.map((part) => part.activities ?? {});
+    const others = added.map((part) => part.activities ?? {});
     return {
       activities: others.reduce<object>(withActivities, activities),
       lease: held?.lease,
       createBeside: (configured: WorkerOptions) => [
         () => createToolWorker(configured, activities.toolCall, toolSlots.total),
-        ...parts.flatMap(({ beside }) =>
+        ...added.flatMap(({ beside }) =>
           beside ? [() => Worker.create({ ...activityWorkerOptions(configured), ...beside })] : [],
         ),
       ],
@@ -200,14 +202,15 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
         ...(held === undefined ? [] : [held.judge(signal, createTakeOver(client))]),
         ...(options.sweep === false ? [] : sweeps.map((sweep) => sweepUntil(signal, sweep))),
         ...keepVersion(signal),
-        ...parts.flatMap((part) => part.whileItRuns?.(signal) ?? []),
+        ...added.flatMap((part) => part.whileItRuns?.(signal) ?? []),
       ],
       end: async (): Promise<void> => {
         // A conversation's next queued run may still be starting after the activity that ended the
         // last one.
         await withTimeout(SWEEP_END_MS, runs.idle()).catch(() => undefined);
         await held?.lease.close();
-        await withTimeout(SWEEP_END_MS, closeAll(parts)).catch(() => undefined);
+        const closed = Promise.all(added.map(async ({ close }) => close?.()));
+        await withTimeout(SWEEP_END_MS, closed).catch(() => undefined);
         await withTimeout(SWEEP_END_MS, toolHost.close()).catch(() => undefined);
       },
     };
@@ -279,17 +282,6 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
       }
     },
   };
-}
-
-async function partsOf(
-  extensions: readonly WorkerExtension[],
-  host: WorkerHost,
-): Promise<readonly WorkerParts[]> {
-  return Promise.all(extensions.map(async ({ worker }) => (await worker?.(host)) ?? {}));
-}
-
-async function closeAll(parts: readonly WorkerParts[]): Promise<void> {
-  await Promise.all(parts.map(async ({ close }) => close?.()));
 }
 
 function withActivities(theirs: object, ours: object): object {

@@ -18,7 +18,7 @@ export interface WorkerHost extends RunsHost {
 }
 
 /** Contributions of an extension to one worker. */
-export interface WorkerParts {
+export interface WorkerContributions {
   activities?: object;
   /** Options of a second worker that runs with this one, on another task queue. */
   beside?: Pick<WorkerOptions, 'taskQueue'> & Partial<WorkerOptions>;
@@ -34,7 +34,7 @@ export type FindTenant = (run: { sessionId: string; runId: string }) => Promise<
 
 /** Contributions of an extension to workers. */
 export interface WorkerExtension extends RunsExtension, ActivityExtension {
-  worker?: (host: WorkerHost) => Promise<WorkerParts> | WorkerParts;
+  worker?: (host: WorkerHost) => Promise<WorkerContributions> | WorkerContributions;
   /** Detects dead workers; the first extension wins. Unused if the store has no leases. */
   liveness?: (deps: LivenessDeps) => Liveness;
   /**

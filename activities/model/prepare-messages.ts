@@ -12,7 +12,7 @@ import { resolveModel } from '../../agents/model.js';
 import { orAborted } from '../attempt.js';
 import { RequestFault } from './provider-failure.js';
 
-type Scope = Pick<
+type StepFacts = Pick<
   PrepareStepOptions,
   'step' | 'sessionId' | 'runId' | 'state' | 'steps' | 'compaction' | 'messageMetadata'
 > & {
@@ -30,7 +30,7 @@ type Scope = Pick<
 export async function prepareMessages(
   { prepareStep, llmConfig, middleware }: AgentDefinition,
   prompt: LanguageModelV4Prompt,
-  { initial, ...scope }: Scope,
+  { initial, ...scope }: StepFacts,
   signal: AbortSignal,
 ): Promise<{ messages: LanguageModelV4Prompt; changes: Omit<PreparedStep, 'messages'> }> {
   if (prepareStep === undefined) return { messages: prompt, changes: {} };

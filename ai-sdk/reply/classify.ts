@@ -1,6 +1,6 @@
 import { AgentAlreadyRunningError, type HelixError } from '../../protocol/errors.js';
 import type { PostedMessage } from '../../protocol/http.js';
-import type { Row, UserRow } from '../../protocol/rows.js';
+import type { Row } from '../../protocol/rows.js';
 import { isTerminal } from '../../protocol/run.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { UserMessage } from '../../store/contract/runs.js';
@@ -25,7 +25,7 @@ import {
 } from './resume-intent.js';
 import { isSameContent } from './user-messages.js';
 
-export interface Request {
+export interface ParsedRequest {
   /** True for GET and HEAD. */
   isRead: boolean;
   posted: readonly PostedMessage[];
@@ -49,14 +49,14 @@ export interface KnownSession {
 }
 
 export interface Facts {
-  request: Request;
+  request: ParsedRequest;
   session?: KnownSession | undefined;
   agents: AddressedAgents;
   /** The agent of new conversations, unless the request names one. */
   defaultAgent?: string | undefined;
 }
 
-export type Ask =
+export type Classified =
   | { kind: 'nothing' }
   | { kind: 'refuse'; error: HelixError }
   | { kind: 'attach'; record: SessionRecord }
@@ -77,7 +77,7 @@ export type Ask =
 export type Need = 'record' | 'calls' | 'transcript';
 
 /** Returns the part of the session that classifying the request needs. Pure. */
-export function toNeed({ isRead, posted, messages, trigger, messageId }: Request): Need {
+export function toNeed({ isRead, posted, messages, trigger, messageId }: ParsedRequest): Need {
   if (isRead) return 'record';
   const isRedone = trigger === 'regenerate-message' || messages.some(({ id }) => id === messageId);
   if (isRedone) return 'transcript';
@@ -86,7 +86,7 @@ export function toNeed({ isRead, posted, messages, trigger, messageId }: Request
 
 /** Returns true if only the newest turn's rows can judge some posted results. Pure. */
 export function needsTurnRows(
-  { posted, messages }: Request,
+  { posted, messages }: ParsedRequest,
   { record, openCalls = [] }: KnownSession,
 ): boolean {
   if (!mayAnswer(messages, record)) return false;
@@ -95,7 +95,7 @@ export function needsTurnRows(
 }
 
 /** Classifies a request in this order: owner, agent, regenerate, edit, answers, messages. Pure. */
-export function classify(facts: Facts): Ask {
+export function classify(facts: Facts): Classified {
   const { request, session } = facts;
   if (request.isRead) {
     // Stock clients treat a refused GET as an error, and strangers learn nothing.
@@ -125,7 +125,7 @@ function chooseAgent(facts: Facts): string | undefined | { refusal: HelixError }
   return isNeeded ? { refusal: agentRequired() } : agent;
 }
 
-function classifyRedo({ request, session }: Facts): Ask | undefined {
+function classifyRedo({ request, session }: Facts): Classified | undefined {
   if (session === undefined) return undefined;
   return request.trigger === 'regenerate-message'
     ? classifyRegenerate(request, session)
@@ -133,14 +133,16 @@ function classifyRedo({ request, session }: Facts): Ask | undefined {
 }
 
 /** Returns undefined if the server has never accepted these messages, which makes them new. */
-function classifyRegenerate(request: Request, session: KnownSession): Ask | undefined {
+function classifyRegenerate(request: ParsedRequest, session: KnownSession): Classified | undefined {
   const { messages, messageId: named } = request;
   const { record, rows = [] } = session;
   const last = messages.at(-1)?.id;
   const ids = new Set(rows.map(idOf));
   const known = [named, last].find((id) => id !== undefined && ids.has(id));
   if (known === undefined && messages.length > 0) return undefined;
-  const asked = rows.slice(0, rows.findIndex((row) => idOf(row) === known) + 1).findLast(isUsers);
+  const asked = rows
+    .slice(0, rows.findIndex((row) => idOf(row) === known) + 1)
+    .findLast((row) => row.role === 'user');
   // The page shows an edit that never arrived, or was refused: the answer must be to that. A page
   // that shows something else than a stored edit may be an old one.
   const isShown = asked !== undefined && asked.id === last && asked.edited !== true;
@@ -172,7 +174,7 @@ function toAbandoned(
 export function classifyRepeat(
   messageId: string | undefined,
   { record, rows = [] }: Pick<KnownSession, 'record' | 'rows'>,
-): Extract<Ask, { kind: 'replay' | 'refuse' }> | undefined {
+): Extract<Classified, { kind: 'replay' | 'refuse' }> | undefined {
   if (isTerminal(record.status)) return undefined;
   const isMeant = isOfNewestTurn(messageId, { record, rows });
   if (record.runMode === 'retry' && isMeant) return { kind: 'replay' };
@@ -191,9 +193,9 @@ function isOfNewestTurn(
 
 /** Returns undefined if the session has no such message, or accepted this version before. */
 function classifyEdit(
-  { messages, messageId }: Request,
+  { messages, messageId }: ParsedRequest,
   { record, rows = [] }: KnownSession,
-): Ask | undefined {
+): Classified | undefined {
   const edited = messages.find(({ id }) => id === messageId);
   const at = rows.findIndex((row) => row.role === 'user' && row.id === messageId);
   const known = rows[at];
@@ -212,7 +214,7 @@ function classifyEdit(
   return { kind: 'edit', messageId: edited.id, messages: sent, ...abandoned };
 }
 
-function classifyAnswers(facts: Facts, agent: string | undefined): Ask | undefined {
+function classifyAnswers(facts: Facts, agent: string | undefined): Classified | undefined {
   const { posted, messages } = facts.request;
   const record = facts.session?.record;
   if (!mayAnswer(messages, record) || !hasAnswers(posted)) return undefined;
@@ -223,7 +225,7 @@ function classifyAnswers(facts: Facts, agent: string | undefined): Ask | undefin
   return { kind: 'say', agent, messages, answers };
 }
 
-function classifyMessages({ request, session }: Facts, agent: string | undefined): Ask {
+function classifyMessages({ request, session }: Facts, agent: string | undefined): Classified {
   const { posted, messages } = request;
   if (messages.length > 0 && agent !== undefined) return { kind: 'say', agent, messages };
   if (session !== undefined && isCutShort(session.record, posted.at(-1))) {
@@ -257,12 +259,8 @@ function toResumableState(session: KnownSession | undefined) {
   return { pendingClientToolCalls: toPendingCalls(openCalls), messages };
 }
 
-function refuse(error: HelixError): Extract<Ask, { kind: 'refuse' }> {
+function refuse(error: HelixError): Extract<Classified, { kind: 'refuse' }> {
   return { kind: 'refuse', error };
-}
-
-function isUsers(row: Row): row is UserRow {
-  return row.role === 'user';
 }
 
 function idOf(row: Row): string | undefined {

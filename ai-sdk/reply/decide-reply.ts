@@ -10,7 +10,7 @@ import {
   toNeed,
   type Facts,
   type KnownSession,
-  type Request,
+  type ParsedRequest,
 } from './classify.js';
 import { continueTurn, submitAnswers, withRejections, type Submission } from './continue-turn.js';
 import { invalid, isOvertaken, notFound } from './refusals.js';
@@ -36,7 +36,7 @@ export async function decideReply(
     const caller = toCaller(params);
     const sessionId = toStoredSessionId(params.sessionId, caller.tenantId);
     const chat = { deps, params, caller, sessionId };
-    const request = await toRequest(chat);
+    const request = await parseRequest(chat);
     const session = await readSession(chat, request);
     // Strangers must not learn that there is a run.
     if (session?.isOwn === true) ({ runId } = session.record);
@@ -51,38 +51,38 @@ export async function decideReply(
 
 async function act(
   chat: Chat,
-  request: Request,
+  request: ParsedRequest,
   session: KnownSession | undefined,
 ): Promise<ChatReply> {
   const { caller, sessionId } = chat;
   const { agents, defaultAgent, stateStore } = chat.deps;
   const facts: Facts = { request, session, agents, defaultAgent };
-  const ask = classify(facts);
-  switch (ask.kind) {
+  const wanted = classify(facts);
+  switch (wanted.kind) {
     case 'nothing':
       return { kind: 'nothing' };
     case 'refuse':
-      throw ask.error;
+      throw wanted.error;
     case 'attach':
-      return attachReader(chat, ask.record);
+      return attachReader(chat, wanted.record);
     case 'replay': {
       const view = await stateStore.sessions.view(sessionId, undefined, 'turn');
       if (view === undefined) throw notFound();
       return replayTurn(chat, view);
     }
     case 'regenerate':
-      return regenerateTurn(chat, ask);
+      return regenerateTurn(chat, wanted);
     case 'edit': {
-      const messages = await withFiles(stateStore, caller, sessionId, ask);
-      return editTurn(chat, { ...ask, messages }).catch((error: unknown) =>
+      const messages = await withFiles(stateStore, caller, sessionId, wanted);
+      return editTurn(chat, { ...wanted, messages }).catch((error: unknown) =>
         actAgain(chat, facts, error),
       );
     }
     case 'answer':
-      return continueTurn(chat, session, await submitAnswers(chat, session, ask.answers));
+      return continueTurn(chat, session, await submitAnswers(chat, session, wanted.answers));
     case 'say': {
-      const { agent, answers } = ask;
-      const messages = await withFiles(stateStore, caller, sessionId, ask);
+      const { agent, answers } = wanted;
+      const messages = await withFiles(stateStore, caller, sessionId, wanted);
       const submission = answers && (await submitAnswers(chat, session, answers));
       const policy = await toPolicy(chat, facts, messages, submission);
       const reply = await startTurn(chat, { agent, messages, ...policy });
@@ -130,7 +130,7 @@ async function actAgain(chat: Chat, facts: Facts, error: unknown): Promise<ChatR
 }
 
 /** @throws HelixError `validation_error` or `message_too_large` for user messages that are refused */
-async function toRequest({ deps, params }: Chat): Promise<Request> {
+async function parseRequest({ deps, params }: Chat): Promise<ParsedRequest> {
   const { messages: posted, trigger, messageId, agent, metadata, request, sessionId } = params;
   const isRead =
     request === undefined
@@ -149,7 +149,7 @@ async function toRequest({ deps, params }: Chat): Promise<Request> {
  * is known), the newest turn's rows for results of closed calls, the session after a passed
  * deadline.
  */
-async function readSession(chat: Chat, request: Request): Promise<KnownSession | undefined> {
+async function readSession(chat: Chat, request: ParsedRequest): Promise<KnownSession | undefined> {
   const { deps, caller, sessionId } = chat;
   const { sessions } = deps.stateStore;
   const need = toNeed(request);

@@ -6,7 +6,7 @@ import { createAwaitedFrames } from '../turns/awaited-turn.js';
 import type { Chat, ChatReply } from './types.js';
 import { toActor } from './access.js';
 import { answeredBefore, notFound, isOvertaken } from './refusals.js';
-import { classifyRepeat, type Ask } from './classify.js';
+import { classifyRepeat, type Classified } from './classify.js';
 
 /** The effect of new messages on an active run. */
 export type Policy = Pick<BeginInput, 'policy' | 'interrupts' | 'withdraws'>;
@@ -75,7 +75,7 @@ async function repeatTurn(chat: Chat, messages: readonly UserMessage[]): Promise
 /** Repeats the message's turn, or the newest; shows another request's repetition of it instead. */
 export async function regenerateTurn(
   chat: Chat,
-  { messageId, stops }: Extract<Ask, { kind: 'regenerate' }>,
+  { messageId, stops }: Extract<Classified, { kind: 'regenerate' }>,
 ): Promise<ChatReply> {
   const { deps, sessionId } = chat;
   try {
@@ -99,7 +99,7 @@ export async function regenerateTurn(
  */
 export async function editTurn(
   chat: Chat,
-  { messageId, messages: sent, stops }: Extract<Ask, { kind: 'edit' }>,
+  { messageId, messages: sent, stops }: Extract<Classified, { kind: 'edit' }>,
 ): Promise<ChatReply> {
   const { deps, sessionId } = chat;
   const messages = sent.map((message) => (message.id === messageId ? asEdited(message) : message));

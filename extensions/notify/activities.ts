@@ -9,7 +9,7 @@ import { toDeliveryId, toNoticeId } from '../../runs/deliveries.js';
 import type { Deliveries } from '../../runs/extension.js';
 import type { Store } from '../../store/contract/store.js';
 import { asks } from '../../store/record/questions.js';
-import type { WorkerHost, WorkerParts } from '../../worker/extension.js';
+import type { WorkerHost, WorkerContributions } from '../../worker/extension.js';
 import { createAnnounce } from './announce.js';
 import { toDecideUrl } from './decide-links.js';
 import { createDeliveries } from './deliveries.js';
@@ -38,7 +38,7 @@ const GROWTH = 3;
 export function createNoticeWork(
   { temporal: { client, taskQueue }, store, agents, meter, times }: WorkerHost,
   settings: NotifySettings,
-): WorkerParts {
+): WorkerContributions {
   const deliveries = createDeliveries({ client, taskQueue }, settings);
   const sender = createSender(settings);
   const announce = createAnnounce({ store, deliveries, settings });

@@ -58,14 +58,7 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
     if (known !== undefined) return known;
     operations ??= deps.operations();
     givenUp.delete(input.runId);
-    const of = {
-      operations,
-      attempts,
-      clock,
-      leaving: signal,
-      carryChild: executeChild,
-      askToLook,
-    };
+    const of = { operations, attempts, clock, leaving: signal, carryChild, askToLook };
     const loop = createLocalLoop(of, input);
     const done = loop
       .run()
@@ -91,7 +84,7 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
     return carried.has(runId) || (await deps.isBegun(runId)) ? 'running' : 'unknown';
   }
 
-  async function executeChild(input: RunInput): Promise<void> {
+  async function carryChild(input: RunInput): Promise<void> {
     await begin(input).done;
     if (signal.aborted) throw new LeftOff();
   }

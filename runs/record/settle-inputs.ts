@@ -9,7 +9,7 @@ import type { SettleCallInput } from '../../store/contract/calls.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
 import { toAct } from './acts.js';
 
-/** Converts answers, and their absence, to inputs of the transition. Pure. */
+/** Converts answers, and their absence, to inputs of `settleCall`. Pure. */
 
 type Asker = Pick<
   SessionRecord,

@@ -8,7 +8,7 @@ export interface Pauses {
   /** Returns false if the agent was paused before; the first pause counts. */
   set: (pause: Pause) => Promise<boolean>;
   /** Returns false if there was no pause of this scope. */
-  clear: (scope: PauseScope) => Promise<boolean>;
+  clear: (scope: PausedAgent) => Promise<boolean>;
   list: () => Promise<Pause[]>;
   /** Holds a run back if its agent is paused. Returns true if the run is held. */
   hold: (run: HeldRun) => Promise<boolean>;
@@ -25,7 +25,7 @@ export interface Pauses {
 }
 
 /** The conversations with an agent that a pause covers. */
-export interface PauseScope {
+export interface PausedAgent {
   agent: string;
   /** True for all tenants, and users without one. */
   everywhere: boolean;
@@ -33,7 +33,7 @@ export interface PauseScope {
   tenant?: string | undefined;
 }
 
-export interface Pause extends PauseScope {
+export interface Pause extends PausedAgent {
   /** ms since the epoch. */
   at: number;
   by: string;

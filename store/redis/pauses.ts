@@ -1,4 +1,4 @@
-import type { HeldRun, Pause, PauseScope, Pauses } from '../contract/pauses.js';
+import type { HeldRun, Pause, PausedAgent, Pauses } from '../contract/pauses.js';
 import { parseStored } from '../record/stored-json.js';
 import type { RedisContext } from './context.js';
 import { toKeyPart } from './keys.js';
@@ -36,7 +36,7 @@ export function createPauses(context: Context, fleet = ''): Pauses {
       return Object.entries(found).map(([field, about]) => ({
         ...parseName(field),
         everywhere: field.startsWith('*'),
-        ...(parseStored(about, 'pause') as Omit<Pause, keyof PauseScope>),
+        ...(parseStored(about, 'pause') as Omit<Pause, keyof PausedAgent>),
       }));
     },
     hold: async ({ runId, startedAt, ...of }) => {
@@ -88,7 +88,7 @@ export function createPauses(context: Context, fleet = ''): Pauses {
 }
 
 /** Returns `*:<agent>` or `t<tenant>:<agent>`. */
-function fieldOf({ agent, tenant, everywhere }: PauseScope): string {
+function fieldOf({ agent, tenant, everywhere }: PausedAgent): string {
   return everywhere ? `*:${toKeyPart(agent)}` : nameOf({ agent, tenant });
 }
 

@@ -3,7 +3,7 @@ import type { Client, Connection, ConnectionLike } from '@temporalio/client';
 import { Worker, type NativeConnection } from '@temporalio/worker';
 import { createAgentExecutor } from '../../runs/temporal-executor.js';
 import { createAgentPlugin, type AgentPluginOptions } from '../../extensions/worker.js';
-import type { CarriedOut, SharedParts } from '../carried-out.js';
+import type { CarriedOut, SharedSetup } from '../carried-out.js';
 
 /** The used members of a `TestWorkflowEnvironment` of `@temporalio/testing`. */
 export interface TemporalEnvironment {
@@ -20,7 +20,7 @@ export type WorkflowSource = NonNullable<AgentPluginOptions['workflows']>;
 /** Starts a worker in this process on its own task queue. */
 export async function runOnTemporal(
   { client, nativeConnection, namespace, sleep }: TemporalEnvironment,
-  { workflows, ...shared }: SharedParts & { workflows?: WorkflowSource | undefined },
+  { workflows, ...shared }: SharedSetup & { workflows?: WorkflowSource | undefined },
 ): Promise<CarriedOut> {
   const { agents, stores, services, clock } = shared;
   const taskQueue = `test-${randomUUID()}`;
