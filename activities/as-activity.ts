@@ -90,7 +90,9 @@ function openAttempt(
   const beat = (): void => {
     if (canWrite()) context.heartbeat(details());
   };
-  const timer = setInterval(beat, beatEvery(heartbeatTimeoutMs));
+  const timeoutMs = heartbeatTimeoutMs ?? 0;
+  const isShort = timeoutMs < LONG_TIMEOUT_MS;
+  const timer = setInterval(beat, isShort ? HEARTBEAT_MS : timeoutMs / BEATS_PER_TIMEOUT);
   const held = holdAttempt(lease, ref, context.info);
   let progress: unknown;
   let isUnbegun = false;
@@ -117,8 +119,4 @@ function openAttempt(
       held.release();
     },
   };
-}
-
-function beatEvery(timeoutMs = 0): number {
-  return timeoutMs < LONG_TIMEOUT_MS ? HEARTBEAT_MS : timeoutMs / BEATS_PER_TIMEOUT;
 }

@@ -18,7 +18,7 @@ import { keepOutput } from './steps.js';
 import { noteAct } from './acts.js';
 import type { Session } from './tree.js';
 import { noteDeadline } from './waiting.js';
-import { isActive } from './writers.js';
+import { isActive, owns } from './writers.js';
 
 interface Settling {
   toolCallId: string;
@@ -149,23 +149,16 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   // The attempt's work is over even if the call was settled before.
   if (source === 'tool' || source === 'child') session.tree.emit({ kind: 'work_over' });
   const call = session.calls.get(id);
-  const isLate = call?.isLate === true && source === 'client' && call.kind === 'client';
-  if (source === 'webhook') {
-    const past = session.past.get(id);
-    const { hook } = call ?? past ?? {};
-    if (hook === undefined || hook !== input.secret) return { kind: 'not_pending' };
-    const isCalled = call === undefined ? past?.told : call.isCalled;
-    if (isSettled(session, id))
-      return { kind: isCalled === true ? 'already_completed' : 'expired' };
-  }
-  const lapsed = takeLate(session, input);
-  if (lapsed !== undefined) return { kind: lapsed };
   const isPersons = source === 'approval' || source === 'client';
-  if (isPersons && call?.isLate === true && call.kind === 'approval') return { kind: 'expired' };
+  let over: ReturnType<typeof refusalOfWebhook> | ReturnType<typeof takeLate>;
+  if (source === 'webhook') over = refusalOfWebhook(session, call, input);
+  else if (isPersons) over = takeLate(session, call, input);
+  if (over !== undefined) return { kind: over };
+  const isLate = source === 'client' && call?.kind === 'client' && call.isLate === true;
   if (!isLate && isSettled(session, id)) {
     // The attempt that settled the call gets the same reply again: its connection may have dropped.
-    const isSame = writer !== undefined && session.writer(writer.name)?.token === writer.token;
-    return isSame ? { kind: 'stored', sequence: log.sequence } : { kind: 'already_completed' };
+    if (owns(session, writer)) return { kind: 'stored', sequence: log.sequence };
+    return { kind: 'already_completed' };
   }
   if (call === undefined) return { kind: 'not_pending' };
   if (!isActive(session, runId)) return { kind: 'stale_run' };
@@ -197,6 +190,17 @@ export function settleCall(requested: Session, input: StoredAnswer): SettleReply
   const resumed = isLate ? {} : continueConversation(session, source, now, isHook);
   const at = atAfter(session, runId, { lists: source !== 'tool' });
   return { kind: 'stored', sequence: log.sequence, at, ...resumed };
+}
+
+/** Refuses a webhook whose address was never given out, or whose wait is over. */
+function refusalOfWebhook(session: Session, call: Call | undefined, input: StoredAnswer) {
+  const { toolCallId: id, secret } = input;
+  const past = session.past.get(id);
+  const { hook } = call ?? past ?? {};
+  if (hook === undefined || hook !== secret) return 'not_pending';
+  if (!isSettled(session, id)) return undefined;
+  const isCalled = call === undefined ? past?.told : call.isCalled;
+  return isCalled === true ? 'already_completed' : 'expired';
 }
 
 /** Lets the conversation continue after a call was settled. */
@@ -232,51 +236,50 @@ function refusalOf(
   { state, kind, deadline, isGuarded }: Call,
   isLate: boolean,
 ): Exclude<SettleReply, { kind: 'stored' | 'edited' }> | undefined {
-  const { now } = session.tree;
-  const left = deadline === undefined ? undefined : deadline - now;
-  if (source === 'tool') {
-    const isOwner = writer !== undefined && session.writer(writer.name)?.token === writer.token;
-    return isOwner && state === 'started' ? undefined : { kind: 'fenced' };
-  }
+  const left = deadline === undefined ? Infinity : deadline - session.tree.now;
+  const isAsleep = state === 'suspended';
+  if (source === 'tool')
+    return owns(session, writer) && state === 'started' ? undefined : { kind: 'fenced' };
   if (source === 'child') return kind === 'subagent' ? undefined : { kind: 'kind_mismatch' };
   if (source === 'webhook') {
-    if (state !== 'suspended') return { kind: 'not_due' };
-    return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
+    if (!isAsleep) return { kind: 'not_due' };
+    return left <= 0 ? { kind: 'expired' } : undefined;
   }
-  if (state === 'suspended' && source === 'expiry') return unlessDue(left);
-  if (kind !== 'approval' && kind !== 'client') return { kind: 'kind_mismatch' };
-  if (source === 'approval' && kind !== 'approval') return { kind: 'kind_mismatch' };
+  if (source === 'expiry' && isAsleep) return unlessDue(left);
   // An approval may be answered with an error; the call is then not executed.
-  if (source === 'client' && kind === 'approval' && !isError) return { kind: 'kind_mismatch' };
+  const isOfKind =
+    kind === 'client'
+      ? source !== 'approval'
+      : kind === 'approval' && (source !== 'client' || isError);
+  if (!isOfKind) return { kind: 'kind_mismatch' };
   if (state !== 'waiting' && !isLate) return { kind: 'already_completed' };
-  const isPersons = source === 'approval' || source === 'client';
-  if (isPersons && permitted !== true) {
+  if (source === 'expiry') return unlessDue(left);
+  if (permitted !== true) {
     if (isGuarded === true) return { kind: 'not_allowed' };
     // The answer was read before the call waited, so nobody has checked it.
     if (!isLate) return { kind: 'not_pending' };
   }
-  if (source === 'client') return undefined;
-  if (source === 'approval')
-    return left !== undefined && left <= 0 ? { kind: 'expired' } : undefined;
-  return unlessDue(left);
+  return source === 'approval' && left <= 0 ? { kind: 'expired' } : undefined;
 }
 
-function unlessDue(left: number | undefined): { kind: 'not_due'; dueInMs?: number } | undefined {
-  if (left === undefined) return { kind: 'not_due' };
+/** @param left until the deadline, ms; infinite without one */
+function unlessDue(left: number): { kind: 'not_due'; dueInMs?: number } | undefined {
+  if (left === Infinity) return { kind: 'not_due' };
   return left > 0 ? { kind: 'not_due', dueInMs: left } : undefined;
 }
 
 /**
- * Handles an answer to a timed-out call of an earlier step. The model already got the timeout as the result; a client's
- * late answer adds one hidden note.
+ * Handles a person's or client's answer to a timed-out call. An approval has expired. The model already got the timeout
+ * of a client's call of an earlier step as its result; the late answer adds one hidden note.
  */
-function takeLate(session: Session, { toolCallId: id, source, late = '', act }: StoredAnswer) {
+function takeLate(session: Session, call: Call | undefined, input: StoredAnswer) {
+  const { toolCallId: id, source, late = '', act } = input;
+  if (call?.isLate === true && call.kind === 'approval') return 'expired';
   const past = session.past.get(id);
   if (past?.kind === undefined || past.row === undefined) return undefined;
   const row = session.rows.at(past.row);
   // A rewind dropped the row.
   if (row === undefined || headOf(row).toolCallId !== id) return undefined;
-  if (source !== 'approval' && source !== 'client') return undefined;
   if (past.kind === 'approval') return 'expired';
   if (source !== 'client') return undefined;
   if (past.told === true) return 'late';

@@ -1,4 +1,5 @@
 import type { BusyPolicy } from '../protocol/replies.js';
+import { isOfNonce } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { toPerson, type KnownPerson } from '../protocol/actor.js';
 import { type RunProgress, isTerminal } from '../protocol/run.js';
@@ -95,19 +96,12 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
   if (!Array.isArray(fresh)) return fresh;
   if (fresh.length === 0) return { kind: 'accepted' };
 
-  const isLater = input.startAt !== undefined && input.startAt > now;
+  const { startAt = now, interrupts = record?.run.id, policy: wanted = 'reject' } = input;
+  const policy = wanted === 'interrupt' && interrupts !== record?.run.id ? 'reject' : wanted;
   const isActive = !isNew && !isTerminal(record.run.status);
-  const isPaused = record?.stream === 'paused';
-  const abandons =
-    isActive &&
-    input.keepsQuestions !== true &&
-    isPaused &&
-    session.openCalls().some(({ state }) => state !== 'settled');
-  const isOther = input.interrupts !== undefined && input.interrupts !== record?.run.id;
-  const { policy: wanted = 'reject' } = input;
-  const policy = wanted === 'interrupt' && isOther ? 'reject' : wanted;
+  const abandons = isActive && input.keepsQuestions !== true && asksPeople(session);
   const waiting = record?.queue.length ?? 0;
-  if (isLater && (isActive || waiting > 0)) return { kind: 'busy' };
+  if (startAt > now && (isActive || waiting > 0)) return { kind: 'busy' };
   if ((isActive && !abandons) || waiting > 0) {
     // A new message never overtakes waiting ones, whatever happens to the run.
     if (policy === 'reject' && !abandons) return { kind: 'busy' };
@@ -136,11 +130,8 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     superseded = runId;
     abandon(session, now);
   } else if (isActive && policy === 'interrupt') {
-    const { stop, isStepRunning } = requestStop(session, {
-      mode: 'interrupt',
-      reason: 'new_message',
-      by,
-    });
+    const request = { mode: 'interrupt', reason: 'new_message', by } as const;
+    const { stop, isStepRunning } = requestStop(session, request);
     if (isStepRunning) {
       pushQueued(session, author, entry);
       return { kind: 'interrupting', runId, sequence: log.sequence };
@@ -174,8 +165,14 @@ export function begin(session: Session, input: Stored<Begin>): BeginReply {
     by: resumed?.by ?? otherRequester(by, owner),
     askers,
   });
-  if (isLater && input.startAt !== undefined) session.existing.run.waitsUntil = input.startAt;
+  if (startAt > now) session.existing.run.waitsUntil = startAt;
   return { kind: 'begun', run: newestRun(session, superseded) };
+}
+
+/** Returns true if the newest run waits for people. */
+function asksPeople(session: Session): boolean {
+  const isPaused = session.existing.stream === 'paused';
+  return isPaused && session.openCalls().some(({ state }) => state !== 'settled');
 }
 
 /**
@@ -251,7 +248,7 @@ export function beginQueued(
   const { record } = session;
   if (record === undefined) return { kind: 'empty' };
   const { tenant, run } = record;
-  if (!run.id.endsWith(`-${nonce}`)) {
+  if (!isOfNonce(run.id, nonce)) {
     if (!isTerminal(run.status)) return { kind: 'busy' };
     if (record.queue.length === 0) return { kind: 'empty' };
     answerQueued(session, { nonce, now });

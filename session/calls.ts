@@ -11,6 +11,7 @@ import {
   type Stored,
   type StoredCall,
   type Writer,
+  type WriterInput,
 } from './input.js';
 import { restIfWaiting } from './pause.js';
 import { dropWake, type Call } from './record.js';
@@ -20,7 +21,7 @@ import { stageChanges } from './state.js';
 import { noteAct } from './acts.js';
 import type { Session } from './tree.js';
 import { noteDeadline } from './waiting.js';
-import { countLost, isActive, isExhausted, own, writeResync, withdraw } from './writers.js';
+import { countLost, isActive, isExhausted, own, owns, writeResync, withdraw } from './writers.js';
 
 export function openCalls(session: Session, calls: readonly StoredCall[]): void {
   if (calls.length === 0) return;
@@ -118,33 +119,23 @@ export type NotStarted = Only<
  */
 export function startCall(session: Session, input: Stored<StartCall>): Permission | NotStarted {
   const { writer: by, toolCallId: id, now, budget = LIMITS.attempts } = input;
-  const { runId, name, token, agentType, step } = by;
+  const { name, token, agentType, step } = by;
   const call = session.calls.get(id);
-  if (isSettled(session, id) || !isActive(session, runId)) {
-    session.tree.emit({ kind: 'work_over' });
-    return { kind: isSettled(session, id) ? 'settled' : 'superseded' };
-  }
+  const refused = refusalOfStart(session, by, id);
+  if (refused !== undefined || call === undefined) return { kind: refused ?? 'refused' };
   const { run } = session.existing;
-  if (run.stop !== undefined) return { kind: 'stopped' };
-  const writer = session.writer(name);
-  const before = writer?.token ?? 0;
-  if (before > token) return { kind: 'fenced' };
-  if (call === undefined || call.kind === 'subagent' || call.state === 'waiting')
-    return { kind: 'refused' };
   const { state } = call;
-  if (state === 'suspended') return { kind: 'suspended' };
-  // The last answer of a batch releases the approved calls; until then the run stays paused.
-  if (state === 'approved' && call.isBusy !== true) return { kind: 'refused' };
-  const isNew = before < token;
+  const writer = session.writer(name);
+  const isNew = (writer?.token ?? 0) < token;
   const isSafe = call.isIdempotent === true;
   const isAsked = !isNew && call.isUnsure === true;
   const isRepeat = state === 'started' && isNew;
   const spec = session.content.get(ofCall('spec', id));
   if (spec === undefined || isRepeat || (isAsked && input.verified === 'unknown')) {
     const author = { ...authorOf(session, now, step), agentType };
-    const isTaken = before > 0 && isNew;
+    const before = isNew ? writer : undefined;
     const mayRepeat = spec !== undefined && isRepeat && (isSafe || input.canVerify === true);
-    if (!mayRepeat || (isTaken && writer !== undefined && isExhausted(session, writer, budget))) {
+    if (!mayRepeat || (before !== undefined && isExhausted(session, before, budget))) {
       const code = state === 'started' ? 'tool_outcome_unknown' : 'tool_call_lost';
       settleByCode(session, author, call, code);
       // The lost attempt may still be alive and must not write.
@@ -154,11 +145,10 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
       return { kind: 'settled' };
     }
     const { removed } = withdraw(session, name);
-    if (isTaken) countLost(session, name, budget);
+    if (before !== undefined) countLost(session, name, budget);
     if (removed) writeResync(session, author, id);
   }
-  const isUnsure = isRepeat ? !isSafe : isAsked && input.verified !== 'not_done';
-  if (isUnsure) call.isUnsure = true;
+  if (isRepeat ? !isSafe : isAsked && input.verified !== 'not_done') call.isUnsure = true;
   else delete call.isUnsure;
   if (isNew) {
     own(session, name, token);
@@ -172,16 +162,37 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
       dropWake(session.tree.conversation.existing, session.part);
     }
   }
-  const isShownAbove = !session.isConversation && call.asked !== undefined;
-  const [requester] = session.tree.conversation.existing.turn.askers;
+  return toPermission(session, call, spec);
+}
+
+function refusalOfStart(session: Session, { runId, name, token }: WriterInput, id: string) {
+  const call = session.calls.get(id);
+  const isOver = isSettled(session, id);
+  if (isOver || !isActive(session, runId)) {
+    session.tree.emit({ kind: 'work_over' });
+    return isOver ? 'settled' : 'superseded';
+  }
+  if (session.existing.run.stop !== undefined) return 'stopped';
+  if ((session.writer(name)?.token ?? 0) > token) return 'fenced';
+  if (call === undefined || call.kind === 'subagent' || call.state === 'waiting') return 'refused';
+  if (call.state === 'suspended') return 'suspended';
+  // The last answer of a batch releases the approved calls; until then the run stays paused.
+  return call.state === 'approved' && call.isBusy !== true ? 'refused' : undefined;
+}
+
+function toPermission(session: Session, call: Call, spec: string): Permission {
+  const { id, hook, asked } = call;
+  const { turn, run } = session.tree.conversation.existing;
+  const isShownAbove = !session.isConversation && asked !== undefined;
+  const [requester] = turn.askers;
   const decision = call.hasDecision && session.content.get(ofCall('decision', id));
   const approver = call.hasDecision && session.content.get(ofCall('approver', id));
   return {
-    kind: isUnsure ? 'verify' : 'execute',
+    kind: call.isUnsure === true ? 'verify' : 'execute',
     execution: call.n,
-    ...(isShownAbove && { shownIn: session.tree.conversation.existing.run.committed }),
+    ...(isShownAbove && { shownIn: run.committed }),
     ...(requester !== undefined && { requester }),
-    ...(call.hook !== undefined && { hook: call.hook }),
+    ...(hook !== undefined && { hook }),
     call: new Json(spec),
     ...(decision && { decision: new Json<Decision>(decision) }),
     ...(approver && { approver: new Json<KnownPerson>(approver) }),
@@ -207,8 +218,7 @@ export function suspendCall(
   if (call === undefined || call.state === 'settled' || !isActive(session, writer.runId))
     return { kind: 'superseded' };
   if (session.existing.run.stop !== undefined) return { kind: 'stopped' };
-  if (session.writer(writer.name)?.token !== writer.token || call.state !== 'started')
-    return { kind: 'fenced' };
+  if (!owns(session, writer) || call.state !== 'started') return { kind: 'fenced' };
   if (changes !== undefined) stageChanges(session, `s${String(writer.step)}`, id, changes);
   call.state = 'suspended';
   if (call.waitMs !== undefined) call.deadline = session.tree.now + call.waitMs;

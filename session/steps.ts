@@ -36,6 +36,7 @@ import {
   isExhausted,
   lost,
   own,
+  owns,
   writeDiscarded,
   withdraw,
 } from './writers.js';
@@ -98,7 +99,7 @@ export type NotClaimed =
 const BYTES_PER_TOKEN = 4;
 
 /** Maximum number of batches that can be withdrawn while their attempt still appends. */
-const SHORT = 100;
+const SHORT_BATCHES = 100;
 
 /**
  * Makes an attempt the owner of its step's model writer. Withdraws what earlier attempts wrote, and moves results, late
@@ -126,31 +127,31 @@ export function claim(
   if (isTerminal(run.status)) return lost(session, 'superseded');
   if (run.stop !== undefined) return { kind: 'stopped', stop: run.stop };
   const writer = session.writer(name);
-  const before = writer?.token ?? 0;
-  if (before > token) return lost(session, 'fenced');
+  if (writer !== undefined && writer.token > token) return lost(session, 'fenced');
   const isLost = writer === undefined && run.claimed === step;
   if (run.committed !== step - 1 || isLost || hasLostRows(session)) return lost(session, 'rewound');
   // A sub-agent continues together with the others once the conversation is no longer paused.
   const isPaused = !session.isConversation && conversation.existing.stream === 'paused';
   if (isPaused || session.openCalls().some(({ state }) => state !== 'settled'))
     return { kind: 'not_ready' };
-  const isTaken = before > 0 && before < token;
-  if (isTaken && writer !== undefined && isExhausted(session, writer, budget))
+  const isNew = writer?.token !== token;
+  const before = isNew ? writer : undefined;
+  if (before !== undefined && isExhausted(session, before, budget))
     return lost(session, 'exhausted');
   // While the other attempt appends, a large withdrawal would always lose the race.
-  const isLong = session.batch(name).n > SHORT;
-  if (isTaken && isLong && session.fence(name) < token) return { kind: 'fencing' };
-  if (before < token) {
+  const isLong = before !== undefined && session.batch(name).n > SHORT_BATCHES;
+  if (isLong && session.fence(name) < token) return { kind: 'fencing' };
+  if (isNew) {
     const author = authorOf(session, input.now, step);
-    const { removed, spoken } =
-      before > 0 ? withdraw(session, name) : { removed: false, spoken: 0 };
-    if (isTaken) countLost(session, name, budget);
+    const { removed, spoken } = withdraw(session, name);
+    if (before !== undefined) countLost(session, name, budget);
     addSpoken(session, spoken, perToken);
     noteEndOfStep(session);
     const hadCalls = run.calls > 0;
     if (hadCalls) addResults(session);
     addNotices(session);
-    if (before > 0) writeDiscarded(session, { ...author, agentType }, 'attempt_lost', removed);
+    if (before !== undefined)
+      writeDiscarded(session, { ...author, agentType }, 'attempt_lost', removed);
     else takeSteering(session, { ...author, agentType });
     own(session, name, token);
     // A scheduled run starts with its first claim, so the wait does not count as work.
@@ -262,7 +263,7 @@ export type CommitReply =
  * next step · the transcript is there.
  */
 export function commit(session: Session, input: Stored<Commit>): CommitReply {
-  const { runId, name, token, agentType, step } = input.writer;
+  const { runId, name, agentType, step } = input.writer;
   const { log } = session.tree;
   const { record } = session;
   if (record?.run.id === runId && record.run.committed >= step) return doneOrSuperseded(session);
@@ -270,8 +271,7 @@ export function commit(session: Session, input: Stored<Commit>): CommitReply {
   if (record?.run.id !== runId || isTerminal(record.run.status)) return lost(session, 'superseded');
   const { run } = record;
   if (run.stop !== undefined && !input.answersStop) return { kind: 'stopped', stop: run.stop };
-  if (session.writer(name)?.token !== token || run.committed !== step - 1)
-    return lost(session, 'fenced');
+  if (!owns(session, input.writer) || run.committed !== step - 1) return lost(session, 'fenced');
   if (hasLostRows(session)) return lost(session, 'rewound');
   const reason = run.stop?.reason;
 
@@ -407,7 +407,7 @@ export function compact(
   if (kept !== undefined && session.writers.get('compactedStep') === of)
     return { kind: 'kept', compaction: new Json(kept) };
   if (compaction === undefined && usage === undefined) return { kind: 'none' };
-  if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };
+  if (!owns(session, writer)) return { kind: 'fenced' };
   const { run } = session.existing;
   addTo(run, usage);
   if (compaction === undefined) return { kind: 'none' };

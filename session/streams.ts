@@ -5,7 +5,7 @@ import { newRecord } from './record.js';
 import { writeControl, withRaw } from './chunks.js';
 import { persist } from './turns.js';
 import type { Session } from './tree.js';
-import { isActive, own, writeDiscarded, withdraw } from './writers.js';
+import { isActive, own, owns, writeDiscarded, withdraw } from './writers.js';
 import { Json, type Only, type Stored, type WriterInput } from './input.js';
 
 /**
@@ -144,7 +144,7 @@ export function keepPage(
   { writer, from, to, entries }: NewPage,
 ): { kind: 'kept' | 'superseded' | 'fenced' } {
   if (!isActive(session, writer.runId)) return { kind: 'superseded' };
-  if (session.writer(writer.name)?.token !== writer.token) return { kind: 'fenced' };
+  if (!owns(session, writer)) return { kind: 'fenced' };
   session.tree.write('page', from, to, entries);
   return { kind: 'kept' };
 }

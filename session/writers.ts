@@ -16,6 +16,11 @@ export function own(session: Session, name: string, token: number): void {
   session.writers.set(`e:${name}`, '');
 }
 
+/** Returns true for an attempt that is its writer's newest owner. */
+export function owns(session: Session, attempt?: Pick<Given, 'name' | 'token'>): boolean {
+  return attempt !== undefined && session.writer(attempt.name)?.token === attempt.token;
+}
+
 /** Withdraws the entries of a writer's earlier attempts. @returns if any was removed, and its bytes of model output */
 export function withdraw(session: Session, name: string): { removed: boolean; spoken: number } {
   const writer = session.writer(name);

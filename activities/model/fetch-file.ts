@@ -33,7 +33,7 @@ const PUBLIC = { isNamed: false, isPrivate: false };
 export function createFetchFile({
   hosts,
   request = https.request,
-  lookup = guardedLookup(PUBLIC, refusedAddress),
+  lookup = guardedLookup(PUBLIC, () => new FileRefusedError('its address is not public')),
 }: FetchFileOptions): FetchFile {
   return async (address, signal) => {
     const over = endsWithin(WITHIN_MS, signal);
@@ -88,8 +88,4 @@ async function readBounded(answer: IncomingMessage): Promise<Uint8Array> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces);
-}
-
-function refusedAddress(): FileRefusedError {
-  return new FileRefusedError('its address is not public');
 }

@@ -18,7 +18,7 @@ const FAILED: Output = {
   value: 'The call was carried out, but its result could not be put into words for you.',
 };
 
-interface OutputScope {
+interface OutputOptions {
   /** Provider whose file references apply. */
   provider?: string;
   /** Called if a function throws or returns an unusable output. */
@@ -34,20 +34,18 @@ export async function toModelOutputs(
   tools: readonly ToolDefinition[],
   rows: readonly Row[],
   signal: AbortSignal,
-  scope: OutputScope = {},
+  scope: OutputOptions = {},
 ): Promise<Map<ToolRow, Output>> {
   const outputs = new Map<ToolRow, Output>();
   const functions = new Map(
     tools.flatMap(({ name, toModelOutput }) => (toModelOutput ? [[name, toModelOutput]] : [])),
   );
   if (functions.size === 0) return outputs;
-  const inputs = new Map<string, unknown>();
+  const calls = rows.flatMap((row) => (row.role === 'assistant' ? row.parts : []));
+  const inputs = new Map(
+    calls.flatMap((part) => (part.type === 'tool-call' ? [[part.toolCallId, part.input]] : [])),
+  );
   for (const row of rows) {
-    if (row.role === 'assistant') {
-      for (const part of row.parts) {
-        if (part.type === 'tool-call') inputs.set(part.toolCallId, part.input);
-      }
-    }
     if (row.role !== 'tool' || row.denied === true || row.error !== undefined) continue;
     const toModelOutput = functions.get(row.toolName);
     if (toModelOutput === undefined) continue;
@@ -72,7 +70,7 @@ async function toOutput(
   toModelOutput: ToModelOutput,
   row: ToolRow,
   input: unknown,
-  { provider = '', failed }: OutputScope,
+  { provider = '', failed }: OutputOptions,
 ): Promise<Output> {
   const { toolCallId, output = null } = row;
   try {

@@ -23,7 +23,8 @@ export function toRequest(
   const models = modelsOf(agent.llmConfig);
   const base = { agentId: ref.sessionId, agentType: ref.agent, step: ref.step };
   const isDeferred = deferredCallsOf(agent, ref.sessionId);
-  const reply = createStepReply(base, callIdsOf(rows), Date.now, isDeferred, clientToolsOf(agent));
+  const isClients = clientToolsOf(agent);
+  const reply = createStepReply(base, callIdsOf(rows), Date.now, { isDeferred, isClients });
   const { added: patches = [] } = loaded ?? {};
   if (patches.length > 0) {
     chunks.push([{ type: 'state_patch', ...base, timestamp: Date.now(), patches }]);

@@ -30,6 +30,7 @@ import {
 import type { Answered, AssistantPart } from '../../protocol/rows.js';
 import { CallIds } from './call-ids.js';
 import { ReplyBlocks, storableOf, WholeCharacters, type ChunkFields } from './reply-blocks.js';
+import type { StepPlace } from '../../runs/record/step-chunks.js';
 
 /** A file that the model made. */
 export type MadeFile = LanguageModelV4File | LanguageModelV4ReasoningFile;
@@ -86,18 +87,17 @@ export interface StepReply {
  * to write. Pure, except that `now` stamps chunks.
  */
 export function createStepReply(
-  base: {
-    agentId: string;
-    agentType: string;
-    step: number;
-  },
+  base: Omit<StepPlace, 'runId'>,
   usedCallIds: ReadonlySet<string>,
   now: () => number,
-  /** Returns true if a call's chunks wait until the step is stored; asked as the call begins. */
-  isDeferred: (toolName: string) => boolean = () => false,
-  /** Returns true if pages execute the tool. */
-  isClients: (toolName: string) => boolean = () => false,
+  tools: {
+    /** Returns true if a call's chunks wait until the step is stored; asked as the call begins. */
+    isDeferred?: (toolName: string) => boolean;
+    /** Returns true if pages execute the tool. */
+    isClients?: (toolName: string) => boolean;
+  } = {},
 ): StepReply {
+  const { isDeferred = () => false, isClients = () => false } = tools;
   const fold = createReplyFold();
   const calls: ProposedCall[] = [];
   const ids = new CallIds(usedCallIds);

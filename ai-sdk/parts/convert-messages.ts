@@ -201,7 +201,8 @@ function toStepParts(
       continue;
     }
     if (isAttachment(part)) {
-      parts.push(toShown(part));
+      const { providerMetadata, ...shown } = part;
+      parts.push({ ...shown, ...toShownMetadata(providerMetadata) });
       continue;
     }
     if (isUnseen(part) || part.type === 'tool-result') continue;
@@ -232,10 +233,6 @@ function isAttachment<T extends AssistantPart | UIMessagePart>(
   part: T,
 ): part is Extract<T, Attachment> {
   return part.type === 'source-url' || part.type === 'source-document' || part.type === 'file';
-}
-
-function toShown({ providerMetadata, ...part }: Extract<AssistantPart, Attachment>): UIMessagePart {
-  return { ...part, ...toShownMetadata(providerMetadata) };
 }
 
 /** Returns true for empty blocks, which only the provider needs. */

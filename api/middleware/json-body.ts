@@ -144,6 +144,15 @@ for (const byte of Buffer.from(']}')) KINDS[byte] = CLOSE;
 KINDS[0x3a] = COLON;
 KINDS[QUOTE_BYTE] = QUOTE;
 
+/** Change of the depth, and of the number of values, by kind. */
+const DEPTH = new Int8Array(6);
+DEPTH[OPEN] = 1;
+DEPTH[CLOSE] = -1;
+const VALUES = new Int8Array(6).fill(1);
+VALUES[CLOSE] = 0;
+// The string before a colon was a member name.
+VALUES[COLON] = -1;
+
 /**
  * A meter for one JSON text in UTF-8. It scans bytes before anything is parsed: later code walks
  * values by recursion, and a list of small ones takes thirty times the memory of its text. Bytes that
@@ -179,25 +188,14 @@ export function createJsonMeter(bounds: JsonBounds): JsonMeter {
     const { length } = bytes;
     let at = isInString ? skipString(bytes, 0) + 1 : 0;
     for (; at < length; at += 1) {
-      const kind = KINDS[bytes[at] ?? 0];
-      if (kind === LITERAL) {
-        if (isInLiteral) continue;
-        isInLiteral = true;
-        values += 1;
-      } else {
-        isInLiteral = false;
-        if (kind === BETWEEN) continue;
-        if (kind === CLOSE) depth -= 1;
-        else if (kind === COLON) {
-          // The string before it was a member name.
-          values -= 1;
-        } else {
-          values += 1;
-          if (kind === QUOTE) at = skipString(bytes, at + 1);
-          else depth += 1;
-          if (depth > bounds.depth) return 'depth';
-        }
-      }
+      const kind = KINDS[bytes[at] ?? 0] ?? LITERAL;
+      if (kind === LITERAL && isInLiteral) continue;
+      isInLiteral = kind === LITERAL;
+      if (kind === BETWEEN) continue;
+      depth += DEPTH[kind] ?? 0;
+      values += VALUES[kind] ?? 0;
+      if (kind === QUOTE) at = skipString(bytes, at + 1);
+      if (depth > bounds.depth) return 'depth';
       if (values > bounds.values) return 'values';
     }
     return undefined;

@@ -37,15 +37,11 @@ export function createErrorResponder(
 /** Converts any error to a refusal; an error of Express for a malformed path carries a status. */
 function toRefusal(error: unknown): HelixError {
   if (HelixError.isInstance(error)) return error;
-  const { status } = toFields(error);
+  const { status } = (error ?? {}) as { status?: unknown };
   if (typeof status === 'number' && status >= 400 && status < 500) {
     return new HelixError('validation_error', 'The request cannot be read.', { cause: error });
   }
   return new HelixError('internal_error', 'Something went wrong on our side.', { cause: error });
-}
-
-function toFields(error: unknown): { status?: unknown } {
-  return typeof error === 'object' && error !== null ? error : {};
 }
 
 /** Bodies up to this size are read to their end, so that the connection can be reused. */

@@ -9,7 +9,7 @@ import {
 import { HelixError } from '../../protocol/errors.js';
 import { ChatQuery, ChatRequest, SessionPath, type PostedMessage } from '../../protocol/http.js';
 import { HEADERS } from '../../protocol/ids.js';
-import { NOT_TAKEN, type Act } from '../acts.js';
+import { NOT_TAKEN, type ActRequest } from '../acts.js';
 import { readSnapshotCookie } from '../cookies.js';
 import { streamReply, untilExpiry } from '../stream-reply.js';
 import { defineRoute, SESSION, SESSION_AND_RUN, type Route } from './route.js';
@@ -67,7 +67,7 @@ const follow = {
   headers: POSITION,
   replies: { 200: STREAM, 204: NOTHING },
   refusals: ['rewound', 'stream_truncated'],
-  handle: (call: Act & { params: SessionPath }) =>
+  handle: (call: ActRequest & { params: SessionPath }) =>
     reply(call, {
       sessionId: call.params.sessionId,
       messages: [],
@@ -128,7 +128,7 @@ function toMessage(message: NonNullable<ChatRequest['message']>): PostedMessage 
   return { id: randomUUID(), role: 'user', parts: [{ type: 'text', text: message }] };
 }
 
-async function reply(call: Act, params: HandleChatStreamParams): Promise<void> {
+async function reply(call: ActRequest, params: HandleChatStreamParams): Promise<void> {
   const { deps, request, response } = call;
   const { sessionId } = params;
   response.set(toReplyHeaders(sessionId));

@@ -36,21 +36,21 @@ export async function* createAgentEvents(
   const firstEnd = end?.sequence ?? record.sequence + 1;
   for await (const entries of log.follow(sessionId, fromSequence, signal)) {
     const withheld = await toWithheld(viewer, entries);
-    let text = '';
-    for (const entry of entries) {
+    const wires = entries.flatMap((entry) => {
       const shown = toShown(entry.message);
       const message = withheld.has(entry.message) ? { ...shown, mayDecide: false } : shown;
-      for (const wire of toWireEvents({ ...entry, message })) {
-        const isEnd = wire.event.type === 'end' || wire.event.type === 'fail';
-        if (isEnd && entry.sequence < firstEnd) continue;
-        text += formatWireEvent(wire);
-        if (!isEnd) continue;
-        yield text;
-        return;
-      }
-    }
-    if (text !== '') yield text;
+      const all = toWireEvents({ ...entry, message });
+      return all.filter((wire) => !isEnd(wire) || entry.sequence >= firstEnd);
+    });
+    const ends = wires.findIndex(isEnd);
+    const sent = ends < 0 ? wires : wires.slice(0, ends + 1);
+    if (sent.length > 0) yield sent.map(formatWireEvent).join('');
+    if (ends >= 0) return;
   }
+}
+
+function isEnd({ event }: { event: StreamEvent }): boolean {
+  return event.type === 'end' || event.type === 'fail';
 }
 
 /** Returns the approval requests that the reader may not decide. */

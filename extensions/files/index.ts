@@ -121,15 +121,11 @@ async function readOwn(
   caller: Caller,
 ): Promise<StoredFile> {
   const file = isFileId(fileId) ? await files.read(storedId, fileId) : undefined;
-  if (file === undefined || !isOwner(file, caller)) throw noSuchFile();
-  return file;
+  if (file !== undefined && isOwner(file, caller)) return file;
+  throw new HelixError('not_found', 'There is no such file.');
 }
 
 function toReply(sessionId: string, { id, mediaType, filename, bytes }: StoredFile): UploadedFile {
   const url = formatFileUrl({ sessionId, fileId: id });
   return { type: 'file', url, mediaType, filename, id, bytes };
-}
-
-function noSuchFile(): HelixError {
-  return new HelixError('not_found', 'There is no such file.');
 }

@@ -76,6 +76,8 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
   }
 
   async function follow(): Promise<unknown> {
+    const { message, state } = call;
+    const run = { sessionId, agentType, message, messageId: sessionId, state };
     const reply = new RemoteReply(place);
     let cursor = 0;
     let isStarted = false;
@@ -83,11 +85,7 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
     for (let attempt = 1; ; attempt += 1) {
       abortSignal.throwIfAborted();
       try {
-        if (!isStarted) {
-          const { message, state } = call;
-          const run = { sessionId, agentType, message, messageId: sessionId, state };
-          await transport.start(run, abortSignal);
-        }
+        if (!isStarted) await transport.start(run, abortSignal);
         isStarted = true;
         for await (const { id, event } of transport.follow(sessionId, cursor, abortSignal)) {
           reachedAt = Date.now();
@@ -99,23 +97,29 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
         }
       } catch (error) {
         abortSignal.throwIfAborted();
-        if (error instanceof RemoteExcess) {
-          await giveUp('it sends too much');
-          throw new RemoteSubAgentFailedError(agentType, `It sent ${error.message}.`);
-        }
-        if (error instanceof RemoteRefusal) {
-          const { code } = error;
-          if (isStarted) await giveUp('its events cannot be read');
-          const lost = code === 'not_found' ? code : (`refused:${code}` as const);
-          throw new RemoteSubAgentLostError(agentType, lost, error);
-        }
-        if (isDecided(error)) throw error;
+        await throwIfFinal(error, isStarted);
         if (Date.now() - reachedAt > call.unreachableMs) {
           throw new RemoteSubAgentLostError(agentType, 'status_unreachable', error);
         }
       }
       await setTimeout(retryDelay({ attempt, ...RETRY }), undefined, { signal: abortSignal });
     }
+  }
+
+  /** @throws the outcome of an error that another request would meet again */
+  async function throwIfFinal(error: unknown, isStarted: boolean): Promise<void> {
+    if (error instanceof RemoteExcess) {
+      await giveUp('it sends too much');
+      throw new RemoteSubAgentFailedError(agentType, `It sent ${error.message}.`);
+    }
+    if (error instanceof RemoteRefusal) {
+      const { code } = error;
+      if (isStarted) await giveUp('its events cannot be read');
+      const lost = code === 'not_found' ? code : (`refused:${code}` as const);
+      throw new RemoteSubAgentLostError(agentType, lost, error);
+    }
+    const isFailed = error instanceof RemoteSubAgentFailedError;
+    if (isFailed || error instanceof RemoteSubAgentClientToolUnsupportedError) throw error;
   }
 
   /** Stops the remote run, because its caller no longer waits for it. */
@@ -146,11 +150,4 @@ export async function runRemotely(call: RemoteCall, context: ToolContext): Promi
         return undefined;
     }
   }
-}
-
-function isDecided(error: unknown): boolean {
-  return (
-    error instanceof RemoteSubAgentFailedError ||
-    error instanceof RemoteSubAgentClientToolUnsupportedError
-  );
 }

@@ -154,42 +154,24 @@ export function createCharge({ redis, keys, writeIf, now }: RedisContext) {
         const before = parseEntry(stored);
         if (charged === undefined && before === undefined) return 'unknown';
         if (charged !== undefined && !anyway && isOlder(charged.figures, before)) return 'stale';
-        const checks: Check[] = [[stored ?? '', 'HGET', at.entries, sessionId]];
-        const writes: Write[] = [];
+        const sums = Object.entries({ [at.usage]: ofUser, [at.tenant]: ofTenant });
         const [old, next] = [countsOf(before), countsOf(charged?.figures)];
         const isLess = next.sessions < old.sessions;
-        for (const [key, sessions] of Object.entries({
-          [at.usage]: ofUser,
-          [at.tenant]: ofTenant,
-        })) {
-          if (isLess) checks.push([sessions ?? '', 'HGET', key, 'sessions']);
-          if (isLess && Number(sessions) === 1) {
-            // A user without sessions leaves no key.
-            writes.push(['UNLINK', key]);
-            continue;
-          }
-          for (const what of COUNTED) {
-            const more = next[what] - old[what];
-            if (more !== 0) writes.push(['HINCRBY', key, what, more]);
-          }
-        }
-        if (charged === undefined) {
-          writes.push(['HDEL', at.entries, sessionId], ['HDEL', at.titles, sessionId]);
-          writes.push(['ZREM', at.sessions, sessionId], ['ZREM', at.work, sessionId]);
-        } else {
-          const { figures } = charged;
-          writes.push(['HSET', at.entries, sessionId, formatEntry(figures)]);
-          if (figures.created > 0) {
-            writes.push(['ZADD', at.sessions, -figures.updated, sessionId]);
-            if (title !== '') writes.push(['HSETNX', at.titles, sessionId, title]);
-          }
-          if (figures.runs === 1) writes.push(['ZADD', at.work, figures.updated, sessionId]);
-          else writes.push(['ZREM', at.work, sessionId]);
-          const counted = before?.spent ?? '';
-          if (used !== undefined && figures.spent !== counted) {
-            checks.push([usedBefore ?? '', 'HGET', used.key, used.by]);
-            writes.push(...addUsed(used, usedBefore, figures.spent, counted));
-          }
+        const checks: Check[] = [[stored ?? '', 'HGET', at.entries, sessionId]];
+        if (isLess)
+          for (const [key, sessions] of sums)
+            checks.push([sessions ?? '', 'HGET', key, 'sessions']);
+        const writes: Write[] = sums.flatMap(([key, sessions]) => {
+          // A user without sessions leaves no key.
+          const isLast = isLess && Number(sessions) === 1;
+          return isLast ? [['UNLINK', key] as const] : changeSums(key, old, next);
+        });
+        writes.push(...enter(at, sessionId, charged?.figures, title));
+        const spent = charged?.figures.spent;
+        const counted = before?.spent ?? '';
+        if (used !== undefined && spent !== undefined && spent !== counted) {
+          checks.push([usedBefore ?? '', 'HGET', used.key, used.by]);
+          writes.push(...addUsed(used, usedBefore, spent, counted));
         }
         // A charge may free an owner's memory.
         if (!(await writeIf(checks, writes, { isFreeing: true }))) return undefined;
@@ -198,6 +180,29 @@ export function createCharge({ redis, keys, writeIf, now }: RedisContext) {
       });
     return queued(at.base, attempt);
   };
+}
+
+function changeSums(key: string, old: OwnerCounts, next: OwnerCounts): Write[] {
+  return COUNTED.flatMap((what): Write[] => {
+    const more = next[what] - old[what];
+    return more === 0 ? [] : [['HINCRBY', key, what, more]];
+  });
+}
+
+/** Enters a session in the owner's lists, or removes it if it has no figures. */
+function enter(at: OwnerKeys, id: string, figures: Figures | undefined, title: string): Write[] {
+  if (figures === undefined) {
+    const fields = [at.entries, at.titles].map((key) => ['HDEL', key, id] as const);
+    const members = [at.sessions, at.work].map((key) => ['ZREM', key, id] as const);
+    return [...fields, ...members];
+  }
+  const { created, runs, updated } = figures;
+  return [
+    ['HSET', at.entries, id, formatEntry(figures)],
+    runs === 1 ? ['ZADD', at.work, updated, id] : ['ZREM', at.work, id],
+    ...(created > 0 ? [['ZADD', at.sessions, -updated, id] as const] : []),
+    ...(created > 0 && title !== '' ? [['HSETNX', at.titles, id, title] as const] : []),
+  ];
 }
 
 /** Returns true if a later charge is stored. A session created later under the same id is newer. */

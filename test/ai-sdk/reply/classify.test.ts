@@ -1,4 +1,4 @@
-import { classify, type Ask } from '../../../ai-sdk/reply/classify.js';
+import { classify, type Classified } from '../../../ai-sdk/reply/classify.js';
 import type { Row } from '../../../protocol/rows.js';
 import { user } from './ask.js';
 import {
@@ -327,15 +327,15 @@ const cases: [title: string, given: Given, outcome: unknown][] = [
 ];
 
 it.each(cases)('%s', (_, given, outcome) => {
-  const ask: Ask = classify(facts(given));
+  const ask: Classified = classify(facts(given));
   // Only the named asks stop a run.
   expect({ stops: undefined, ...ask }).toMatchObject({ stops: undefined, ...(outcome as object) });
-  expect(ask.kind).toBe((outcome as Ask).kind);
+  expect(ask.kind).toBe((outcome as Classified).kind);
 });
 
 it('every outcome stands in the table', () => {
-  const kinds = new Set(cases.map(([, , outcome]) => (outcome as Ask).kind));
-  const all: Record<Ask['kind'], true> = {
+  const kinds = new Set(cases.map(([, , outcome]) => (outcome as Classified).kind));
+  const all: Record<Classified['kind'], true> = {
     nothing: true,
     refuse: true,
     attach: true,

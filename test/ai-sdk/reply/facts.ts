@@ -1,4 +1,8 @@
-import { type Facts, type KnownSession, type Request } from '../../../ai-sdk/reply/classify.js';
+import {
+  type Facts,
+  type KnownSession,
+  type ParsedRequest,
+} from '../../../ai-sdk/reply/classify.js';
 import type { PostedMessage } from '../../../protocol/http.js';
 import type { Row } from '../../../protocol/rows.js';
 import type { OpenCall } from '../../../store/contract/call-record.js';
@@ -81,7 +85,7 @@ export const answers = {
   hasTrailingUserMessage: false,
 };
 
-export type Given = Partial<Omit<Facts, 'request'>> & Partial<Request>;
+export type Given = Partial<Omit<Facts, 'request'>> & Partial<ParsedRequest>;
 
 export function facts({ session: of, agents, defaultAgent, ...request }: Given): Facts {
   const { messages = [] } = request;
