@@ -136,12 +136,6 @@ describe('the queue over HTTP', () => {
     ]);
   });
 
-  it('the queue shows nothing to strangers, and an unknown policy is refused', async () => {
-    expect((await fetch(api.url + queuePath(newId()))).status).toBe(404);
-    const refused = await post(newId(), 'u1', 'hello', 'whatever');
-    expect(refused.status).toBe(400);
-  });
-
   it('the queue loses nothing when the client that waits goes away', async () => {
     const [sessionId, gate] = [newId(), newId()];
     await post(sessionId, 'u1', `speak ${gate}`, 'reject');

@@ -1,25 +1,11 @@
 import type { UIMessage } from 'ai';
-import {
-  callsOf,
-  CLIENT_7,
-  loadSnapshot,
-  openChat,
-  textOf,
-  toScript,
-  untilAsked,
-  untilRests,
-  type ChatClient,
-} from '../support/chat-client.js';
-import { expectStoredAsShown } from '../support/compare-messages.js';
-import { charge, delegate } from '../support/lab-calls.js';
+import { callsOf, CLIENT_7, loadSnapshot, textOf, toScript } from '../support/chat-client.js';
+import { charge } from '../support/lab-calls.js';
 import { postJson } from '../support/post-json.js';
 import { useLocalProduct } from '../support/local-product.js';
 import { newSessionId } from '../support/product.js';
-import { until } from '../support/until.js';
 
 const product = useLocalProduct();
-
-const idOf = (client: ChatClient, index: number): string => client.messages()[index]?.id ?? '';
 
 it('a message that comes along with the answer waits for the rest of the reply', async () => {
   const { url } = product;
@@ -45,46 +31,6 @@ it('a message that comes along with the answer waits for the rest of the reply',
   expect(product.chargesOf(`${sessionId}:`)).toEqual({ c1: 1 });
 });
 
-it('the agent answers an edited older message, and forgets all that followed it', async () => {
-  const { url } = product;
-  const sessionId = newSessionId();
-  const client = openChat(CLIENT_7, { url, sessionId });
-  await client.chat.sendMessage(toScript({ say: 'First.' }));
-  await client.chat.sendMessage(toScript({ say: 'Second.' }));
-  await untilRests(client, url);
-  const messageId = idOf(client, 0);
-  await client.chat.sendMessage({ ...toScript({ quote: true }), messageId });
-  await untilRests(client, url);
-  expect(client.errors).toEqual([]);
-  expect(client.posts()).toBe(3);
-  expect(client.messages()).toHaveLength(2);
-  expect(idOf(client, 0)).toBe(messageId);
-  // The model sees the edited message, not the dropped ones.
-  expect(client.reply()).not.toContain('Second');
-  await expectStoredAsShown(client, url, sessionId);
-  await client.chat.sendMessage(toScript({ say: 'Third.' }));
-  await untilRests(client, url);
-  expect(client.reply()).toBe('Third.');
-  await expectStoredAsShown(client, url, sessionId);
-});
-
-it('an edit drops the question that the old message led to', async () => {
-  const { url } = product;
-  const sessionId = newSessionId();
-  const client = openChat(CLIENT_7, { url, sessionId });
-  await client.chat.sendMessage(toScript({ calls: [charge('c1')] }));
-  await untilAsked(client);
-  await client.chat.sendMessage({
-    ...toScript({ say: 'No charge.' }),
-    messageId: idOf(client, 0),
-  });
-  await untilRests(client, url);
-  expect(client.errors).toEqual([]);
-  expect(client.reply()).toBe('No charge.');
-  await expectStoredAsShown(client, url, sessionId);
-  expect((await loadSnapshot(url, sessionId)).pending).toEqual([]);
-});
-
 const say = (...script: object[]): string => JSON.stringify({ script });
 
 async function post(sessionId: string, id: string, text: string, messageId?: string) {
@@ -107,22 +53,4 @@ it('an edit is made once, however often it is posted', async () => {
   }
   const runs = (await loadSnapshot(product.url, sessionId)).run;
   expect(runs?.runId).toContain(`${sessionId}:2-`);
-});
-
-it('sub-agents end when the conversation is stopped, in the middle of their words', async () => {
-  const { url } = product;
-  const sessionId = newSessionId();
-  const client = openChat(CLIENT_7, { url, sessionId });
-  const sent = client.chat.sendMessage(
-    toScript({ calls: [delegate('d1', { say: 'a'.repeat(600), deltas: 600, everyMs: 50 })] }),
-  );
-  await until('it speaks', () => JSON.stringify(client.messages()).includes('aaa'));
-  await fetch(`${url}/api/chat/${sessionId}/stop`, { method: 'POST' });
-  await sent;
-  await untilRests(client, url);
-  expect(callsOf(client.chat.lastMessage)).toMatchObject([{ state: 'output-error' }]);
-  await expectStoredAsShown(client, url, sessionId);
-  await client.chat.sendMessage(toScript({ say: 'Here again.' }));
-  await untilRests(client, url);
-  expect(client.reply()).toBe('Here again.');
 });

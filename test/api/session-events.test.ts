@@ -2,7 +2,6 @@ import { createSessionEvents } from '../../api/session-events.js';
 import type { SessionEvent } from '../../protocol/replies.js';
 import { createMemoryStores } from '../../store/memory/index.js';
 import { useLocalProduct } from '../support/local-product.js';
-import { postJson } from '../support/post-json.js';
 import { newSessionId } from '../support/product.js';
 import { drive, newCall } from '../support/session-driver.js';
 import { postMessage, readSse } from '../support/sse-reader.js';
@@ -33,6 +32,7 @@ it(
       return JSON.parse(/^data: (.*)$/m.exec(value ?? '')?.[1] ?? 'null') as SessionEvent;
     };
     expect(await next()).toMatchObject({ status: 'active', run: { status: 'running' } });
+    const error = { code: 'provider_unauthorized', message: 'No.', retryable: false };
     const changes: [what: string, change: () => Promise<unknown>, shown: object][] = [
       [
         'a message is queued, after an attempt that changes nothing to see',
@@ -54,7 +54,11 @@ it(
         { queue: [] },
       ],
       ['the run goes on', () => session.decide(runId, 'c1', false), { status: 'active' }],
-      ['the run ends', () => session.end(runId, 'failed'), { status: 'failed' }],
+      [
+        'the run ends',
+        () => session.end(runId, 'failed', { error }),
+        { status: 'failed', turn: 1, queue: [], run: { status: 'failed', error } },
+      ],
     ];
     for (const [what, change, shown] of changes) {
       const told = next();
@@ -92,31 +96,6 @@ async function watch(sessionId: string) {
       }),
   };
 }
-
-it('session events report queued messages, and why a run failed', async () => {
-  const sessionId = newSessionId();
-  const slow = script({ say: 'slow', hangMs: 600_000 });
-  await postMessage(product.url, sessionId, { id: 'u1', text: slow });
-  const page = await watch(sessionId);
-  const failing = script({ fail: { status: 401 } });
-  const queued = await postJson(`${product.url}/api/chat/${sessionId}?busy=queue`, {
-    message: { id: 'u2', role: 'user', parts: [{ type: 'text', text: failing }] },
-  });
-  const { queue } = await page.sees('the queue', (event) => event.queue.length === 1);
-  expect(queue[0]).toMatchObject({ id: 'u2', mode: 'queue' });
-  await fetch(`${product.url}/api/chat/${sessionId}/stop`, { method: 'POST' });
-  const failed = await page.sees('the failure', ({ status }) => status === 'failed');
-  expect(failed).toMatchObject({
-    turn: 2,
-    queue: [],
-    run: { status: 'failed', error: { code: 'provider_unauthorized', retryable: false } },
-  });
-  const snapshot = await fetch(`${product.url}/api/chat/${sessionId}/snapshot`);
-  const { run } = (await snapshot.json()) as Pick<SessionEvent, 'run'>;
-  expect(run.error).toEqual(failed.run.error);
-  await queued.text();
-  page.leave();
-});
 
 const erase = (sessionId: string): Promise<Response> =>
   fetch(`${product.url}/api/chat/${sessionId}`, { method: 'DELETE' });

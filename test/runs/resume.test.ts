@@ -154,29 +154,6 @@ describe('resume', () => {
     });
   });
 
-  it('a resumed run can be interrupted and resumed again', async () => {
-    const id = newId();
-    await runs.begin(id, agent.name, 'hang 2');
-    await interruptAtWord(id, 1);
-    await runs.executor.resume({ sessionId: id });
-    await interruptAtWord(id, 2);
-    const last = await runs.executor.resume({
-      sessionId: id,
-      mode: 'with_confirmation',
-      by: 'bob',
-    });
-    if (last.kind !== 'resumed') throw new Error(last.kind);
-    expect(await runs.result(last.run)).toEqual({ status: 'completed', steps: 3 });
-    const snapshot = await snapshotOf(stores, id);
-    expect(JSON.stringify(snapshot?.messages)).toContain('Word 1');
-    expect(snapshot?.messages).toHaveLength(2);
-    expect(await stores.store.runs.list(id)).toMatchObject([
-      { mode: 'new', status: 'interrupted' },
-      { mode: 'continue', status: 'interrupted' },
-      { mode: 'with_confirmation', by: 'bob', status: 'completed' },
-    ]);
-  });
-
   it('a message that resumes leads to the run it has begun, however often it is sent', async () => {
     const memory = createMemoryStores();
     const session = drive(memory);

@@ -5,7 +5,7 @@ import { type DueList, dueShardOf } from '../../store/contract/due.js';
 import type { RunRecord } from '../../store/contract/runs.js';
 import { createKeySpace } from '../../store/redis/keys.js';
 import { IDLE_WORKFLOWS } from '../support/idle-workflows.js';
-import { createRunHarness, useRuns } from '../support/run-harness.js';
+import { useRuns } from '../support/run-harness.js';
 import { drive, textIn } from '../support/session-driver.js';
 import { createTestAgent } from '../support/test-agent.js';
 import { until } from '../support/until.js';
@@ -210,47 +210,6 @@ describe('the sweep', () => {
     expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
   });
 
-  it('the sweep leaves a run alone that waits for a person, and one that waits for a worker', async () => {
-    const idle = await createRunHarness(stores, [agent]);
-    const starting = idle.newSessionId();
-    await idle.begin(starting, agent.name, 'hello');
-    const waiting = runs.newSessionId();
-    await runs.begin(waiting, agent.name, charge(`${waiting}-c`));
-    await runs.untilStatus(waiting, 'waiting_approval');
-    const [before, log] = [
-      await stores.store.sessions.read(waiting),
-      await drive(stores, waiting).log(),
-    ];
-    await runs.sweep(waiting);
-    await idle.sweep(starting);
-    expect(await stores.store.sessions.read(waiting)).toEqual(before);
-    expect(await drive(stores, waiting).log()).toEqual(log);
-    expect(await stores.store.sessions.read(starting)).toMatchObject({ status: 'starting' });
-    await runs.executor.stop(waiting, { mode: 'abort' });
-    await idle.executor.stop(starting, { mode: 'abort' });
-  });
-
-  it('the sweep puts a waiting run back on the list of those that wait, and an ended one off', async () => {
-    const id = runs.newSessionId();
-    await runs.begin(id, agent.name, charge(`${id}-c`));
-    await runs.untilStatus(id, 'waiting_approval');
-    const { owner = '', tenant = '' } = (await stores.store.sessions.read(id)) ?? {};
-    const isListed = async (cursor?: string): Promise<boolean> => {
-      const page = { limit: 100, ...(cursor !== undefined && { cursor }) };
-      const found = await stores.store.waiting.page({ owner, tenant }, page);
-      if (found.sessions.some(({ record }) => record.sessionId === id)) return true;
-      return found.cursor !== undefined && isListed(found.cursor);
-    };
-    expect(await isListed()).toBe(true);
-    await stores.store.waiting.forget(id);
-    expect(await isListed()).toBe(false);
-    await runs.sweep(id);
-    expect(await isListed()).toBe(true);
-    await runs.executor.stop(id, { mode: 'abort' });
-    await runs.sweep(id);
-    expect(await isListed()).toBe(false);
-  });
-
   it('the sweep gives a run an answer whose signal was lost', async () => {
     const id = runs.newSessionId();
     const run = await runs.begin(id, agent.name, charge(`${id}-c`));
@@ -261,18 +220,5 @@ describe('the sweep', () => {
     });
     await runs.sweepUntil(id, 'the sweep wakes it', ({ status }) => status === 'completed');
     expect(executed.filter((call) => call.startsWith(id))).toEqual([`${id}-c`]);
-  });
-
-  it('the sweep ends the workflow of a run whose stop was lost', async () => {
-    const id = runs.newSessionId();
-    const { runId } = await runs.begin(id, agent.name, charge(`${id}-c`));
-    await runs.untilStatus(id, 'waiting_approval');
-    // The API stored this and died before it could signal the workflow.
-    await stores.store.runs.stop(id, { mode: 'interrupt' });
-    expect(await runs.workflows.state(runId)).toBe('running');
-    await runs.sweep(id);
-    await until('the workflow ends', async () => (await runs.workflows.state(runId)) === 'closed');
-    await runs.sweep(id);
-    expect(await whereListed(id)).toBe('routine');
   });
 });

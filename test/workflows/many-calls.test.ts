@@ -49,19 +49,6 @@ async function firstToken(who: string): Promise<number> {
   return performance.now() - from;
 }
 
-/** Returns the largest number of a run's activities open at a time. */
-async function mostScheduled({ runId }: RunRecord): Promise<number> {
-  const { events } = await runs.client.workflow.getHandle(workflowIdOf(runId)).fetchHistory();
-  let open = 0;
-  let max = 0;
-  for (const event of events ?? []) {
-    if (event.activityTaskScheduledEventAttributes) open += 1;
-    if (event.activityTaskCompletedEventAttributes) open -= 1;
-    max = Math.max(max, open);
-  }
-  return max;
-}
-
 async function stopAll(all: readonly RunRecord[]): Promise<void> {
   for (const run of all) await runs.executor.stop(run.sessionId, { mode: 'abort' });
   for (const run of all) expect(await runs.result(run)).toMatchObject({ status: 'aborted' });
@@ -76,13 +63,6 @@ describe('many calls of one step', () => {
     expect(results).toHaveLength(150);
     expect(results.filter(({ output }) => output === 'again')).toHaveLength(100);
     expect(results.filter(({ errorCode }) => errorCode === 'too_many_calls')).toHaveLength(50);
-  });
-
-  it('many calls are executed in waves', async () => {
-    // Few enough for one execution of the workflow, whose history is read.
-    const run = await ask('ann', 'many', 20, { tool: 'echo' });
-    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
-    expect(await mostScheduled(run)).toBe(10);
   });
 
   it('hundreds that last do not end in a workflow that nothing frees', async () => {

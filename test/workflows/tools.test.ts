@@ -69,15 +69,6 @@ describe.each(SHAPES)('a tool that may be tried again%s', (_, agent) => {
       activities === 'leg' ? ['leg'] : ['modelStep', 'toolCall', 'modelStep'],
     );
   });
-
-  it('a tool fails after its last attempt, and the model sees its last error', async () => {
-    const run = await play({ calls: [{ tool: 'flaky', id: 'f-9', args: { fails: 9 } }] });
-    expect(await runs.result(run)).toEqual({ status: 'completed', steps: 2 });
-    expect(attempts.get('f-9')).toHaveLength(3);
-    expect(await stores.store.sessions.rows(run.sessionId, 2, 3)).toMatchObject([
-      { toolCallId: 'f-9', error: 'try 3', errorCode: 'tool_execution_failed' },
-    ]);
-  });
 });
 
 describe.each(SHAPES)('a tool that ends the run%s', (_, agent) => {

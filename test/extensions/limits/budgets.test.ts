@@ -111,14 +111,6 @@ describe('budgets', () => {
     expect(Object.keys('detail' in error ? (error.detail ?? {}) : {})).toEqual(Object.keys(detail));
   });
 
-  it('a message that was accepted before is not refused', async () => {
-    const runs = executorWith({ user: { dayUsd: 1 } });
-    const sessionId = newSessionId();
-    await say(runs, sessionId);
-    await spend(2);
-    expect(await say(runs, sessionId)).toMatchObject({ kind: 'accepted' });
-  });
-
   it('a copy costs nothing, and is made beyond a budget as well', async () => {
     const runs = executorWith({ user: { dayUsd: 1 } });
     const sessionId = toStoredSessionId(newSessionId(), ann.tenant);

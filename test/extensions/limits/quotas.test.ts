@@ -85,18 +85,6 @@ describe('what a user may have', () => {
     expect(await adopt(1_000)).toBe(true);
   });
 
-  it('a quota does not refuse a message that was accepted before', async () => {
-    const executor = executorWith({ runs: 1 });
-    const [first, second] = [newSessionId(), newSessionId()];
-    const begun = await say(executor, { sessionId: first });
-    if (begun.kind === 'begun') await drive(stores, first).end(begun.run.runId, 'completed');
-    await say(executor, { sessionId: second });
-    expect(await say(executor, { sessionId: first })).toEqual({ kind: 'accepted' });
-    await expect(say(executor, { sessionId: first, id: 'u2' })).rejects.toMatchObject(
-      exceeded('runs'),
-    );
-  });
-
   it('a user may have a number of queued messages over all conversations', async () => {
     const executor = executorWith({ queued: 2 });
     const [one, two] = [newSessionId(), newSessionId()];
@@ -132,16 +120,6 @@ describe('what a user may have', () => {
       exceeded('bytes'),
     );
     expect(await say(executor, { text: 'small' })).toMatchObject({ kind: 'begun' });
-  });
-
-  it('a quota counts for repeated turns', async () => {
-    const executor = executorWith({ runs: 1 });
-    const sessionId = newSessionId();
-    const begun = await say(executor, { sessionId });
-    if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'interrupted');
-    await say(executor);
-    await expect(executor.retry({ sessionId })).rejects.toMatchObject(exceeded('runs'));
-    await expect(executor.resume({ sessionId })).rejects.toMatchObject(exceeded('runs'));
   });
 
   it('an edit that a quota refuses stops no reply', async () => {

@@ -156,25 +156,6 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
     });
   });
 
-  it('a client tool is answered by the client, or expires with the result that its author gave', async () => {
-    const make = (name: string, deadlineMs: number) => {
-      const locate = fakeTool('locate', 'client', { deadlineMs, onExpiry: { result: 'unknown' } });
-      const model = fakeModel(sayInTurn(parts.asks(parts.call('l1', 'locate', {}))));
-      return fakeAgent(name, model, { tools: [locate] });
-    };
-    const stores = await openStores();
-    const agents = [make('answered', 600_000), make('expired', 150)];
-    const executor = open({ agents, stores });
-    const answered = await executor.execute('answered', 'where?');
-    await answered.result();
-    await answered.answer('l1', { result: 'Rome' });
-    expect(await answered.result()).toMatchObject({ status: 'completed', text: 'done' });
-    const expired = await executor.execute('expired', 'where?');
-    await until('it has ended', async () => (await expired.result()).status === 'completed');
-    const rows = JSON.stringify(await stores.store.sessions.rows(expired.sessionId, 0));
-    expect(rows).toContain('unknown');
-  });
-
   it('a sub-agent is a run of its own, whose question is answered in the conversation', async () => {
     const { agent: worker, executed } = createTestAgent('worker');
     const delegate = createSubAgentTool({

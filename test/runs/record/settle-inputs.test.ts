@@ -50,6 +50,9 @@ it('a call without an answer is decided by its tool, in the audit trail of its t
     chunks: [{ ...inConversation, approved: true, isAutomatic: true }],
     act: { action: 'expire', via: 'auto', tenant: 'acme', toolCallId: 'c1' },
   });
+  const ofPage = callOf({ kind: 'client', onExpiry: { result: 'unknown' } });
+  const row = { output: 'unknown' };
+  expect(toExpiryInput({ ...ofPage, state: 'waiting' }, asker, 7)).toMatchObject({ row });
 });
 
 it('the result of a webhook is shown with the tool that waited, and keeps the approval', () => {
