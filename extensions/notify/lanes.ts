@@ -31,24 +31,23 @@ const MAX_WAITING = 60;
 const JOIN_MS = 60_000;
 const HOUR_MS = 60 * 60_000;
 
-interface Entry<T> extends Waiting {
+interface Entry<T> {
+  kind: string;
   item: T;
   end: (error?: Error) => void;
 }
 
-/** A clock in ms. `after` schedules work and returns a function that cancels it. */
-interface LaneClock {
-  now: () => number;
-  after: (ms: number, work: () => void) => () => void;
+/** The notices of one owner of a tenant, or those of the tenant without an owner. */
+interface Owner<T> {
+  tenant: string;
+  joins: boolean;
+  /** The oldest first. */
+  waiting: Entry<T>[];
+  /** Start of the newest attempt. */
+  servedAt: number;
+  /** Successful attempts of the last hour, the newest last. */
+  taken: { kind: string; at: number }[];
 }
-
-const CLOCK: LaneClock = {
-  now: Date.now,
-  after: (ms, work) => {
-    const timer = setTimeout(work, ms);
-    return () => clearTimeout(timer);
-  },
-};
 
 /** Queues an item; resolves once it is sent. @throws NotDelivered `busy`, and errors of `send` */
 export type Lane<T> = (item: T, whose: Waiting, signal?: AbortSignal) => Promise<void>;
@@ -62,102 +61,78 @@ export type Lane<T> = (item: T, whose: Waiting, signal?: AbortSignal) => Promise
 export function createLane<T>(
   { atOnce, waiting: mostOfOwner, paceMs, joins, perHour }: LaneLimits,
   send: (items: T[]) => Promise<readonly (Error | undefined)[]>,
-  { now, after }: LaneClock = CLOCK,
 ): Lane<T> {
-  /** The oldest first. */
-  const waiting: Entry<T>[] = [];
-  /** Start of the newest attempt for each tenant and owner in the last hour. */
-  const turns = new Map<string, number>();
-  /** Times of successful attempts for an owner in the last hour, per kind and in total; the newest last. */
-  const taken = new Map<string, number[]>();
+  const owners = new Map<string, Owner<T>>();
   let active = 0;
   let next = 0;
-  let cancel: () => void = () => undefined;
+  let timer: NodeJS.Timeout | undefined;
 
   /** Returns the time at which a notice of this owner may be sent. */
-  function dueAt({ tenant, owner, kind }: Waiting): number {
-    if (!joins || owner === undefined) return 0;
-    const ofKind = taken.get(keyOf(tenant, owner, kind))?.at(-1) ?? -JOIN_MS;
-    const ofHour = taken.get(keyOf(tenant, owner))?.at(-perHour) ?? -HOUR_MS;
+  function dueAt(owner: Owner<T>, kind: string): number {
+    if (!owner.joins) return 0;
+    const ofKind = owner.taken.findLast((each) => each.kind === kind)?.at ?? -JOIN_MS;
+    const ofHour = owner.taken.at(-perHour)?.at ?? -HOUR_MS;
     return Math.max(ofKind + JOIN_MS, ofHour + HOUR_MS);
   }
 
-  /**
-   * Chooses the notices to send next: those of the tenant, and within it the owner, served longest ago. So an
-   * owner with many notices waits behind one with few.
-   */
-  function chooseNext(): Entry<T>[] {
-    const served = (tenant: string, owner?: string): number =>
-      turns.get(keyOf(tenant, owner)) ?? -1;
-    const [first] = waiting
-      .filter((each) => dueAt(each) <= now())
-      // The sort is stable, so of equals the oldest goes first.
-      .sort(
-        (a, b) =>
-          served(a.tenant) - served(b.tenant) ||
-          served(a.tenant, a.owner) - served(b.tenant, b.owner),
-      );
-    if (first === undefined) return [];
-    const { tenant, owner, kind } = first;
-    if (!joins || owner === undefined) return [first];
-    return waiting.filter(
-      (each) => each.tenant === tenant && each.owner === owner && each.kind === kind,
-    );
-  }
-
   function forget(): void {
-    const since = now() - HOUR_MS;
-    for (const [key, at] of turns) if (at <= since) turns.delete(key);
-    for (const [key, times] of taken) {
-      const recent = times.filter((at) => at > since);
-      if (recent.length === 0) taken.delete(key);
-      else taken.set(key, recent);
+    const since = Date.now() - HOUR_MS;
+    for (const [key, owner] of owners) {
+      owner.taken = owner.taken.filter(({ at }) => at > since);
+      if (owner.waiting.length === 0 && owner.servedAt <= since) owners.delete(key);
     }
   }
 
   /** Refuses the newest notice of the owner with the most, if that owner has more than the new notice's owner would. */
   function makeRoom(own: number): boolean {
-    const lists = new Map<string, Entry<T>[]>();
-    for (const entry of waiting) {
-      const key = keyOf(entry.tenant, entry.owner);
-      lists.set(key, [...(lists.get(key) ?? []), entry]);
-    }
-    const [max = []] = [...lists.values()].sort((one, other) => other.length - one.length);
-    const last = max.at(-1);
-    if (last === undefined || max.length <= own + 1) return false;
-    waiting.splice(waiting.indexOf(last), 1);
-    last.end(busy(0));
+    const [most] = [...owners.values()].sort((a, b) => b.waiting.length - a.waiting.length);
+    if (most === undefined || most.waiting.length <= own + 1) return false;
+    most.waiting.pop()?.end(busy(0));
     return true;
   }
 
+  /**
+   * Sends notices of the tenant, and within it the owner, served longest ago. So an owner with many notices
+   * waits behind one with few.
+   */
   function pump(): void {
-    cancel();
-    while (active < atOnce && waiting.length > 0) {
-      const at = Math.max(next, Math.min(...waiting.map(dueAt)));
-      if (at > now()) {
-        cancel = after(at - now(), pump);
+    clearTimeout(timer);
+    while (active < atOnce) {
+      const now = Date.now();
+      const tenants = new Map<string, number>();
+      for (const { tenant, servedAt } of owners.values()) {
+        tenants.set(tenant, Math.max(tenants.get(tenant) ?? -1, servedAt));
+      }
+      const servedAt = ({ tenant }: Owner<T>): number => tenants.get(tenant) ?? -1;
+      const all = [...owners.values()].flatMap((owner) =>
+        owner.waiting.map((entry) => ({ owner, entry, at: dueAt(owner, entry.kind) })),
+      );
+      const [first] = all
+        .filter(({ at }) => Math.max(next, at) <= now)
+        // The sort is stable, so of owners that were never served the first goes first.
+        .sort(({ owner: a }, { owner: b }) => servedAt(a) - servedAt(b) || a.servedAt - b.servedAt);
+      if (first === undefined) {
+        const at = Math.max(next, Math.min(...all.map((each) => each.at)));
+        if (all.length > 0) timer = setTimeout(pump, at - now);
         return;
       }
-      const chosen = chooseNext();
-      for (const entry of chosen) waiting.splice(waiting.indexOf(entry), 1);
-      void begin(chosen);
+      const { owner, entry } = first;
+      const isJoined = (each: Entry<T>): boolean =>
+        owner.joins ? each.kind === entry.kind : each === entry;
+      const chosen = owner.waiting.filter(isJoined);
+      owner.waiting = owner.waiting.filter((each) => !isJoined(each));
+      void begin(owner, entry.kind, chosen);
     }
   }
 
-  async function begin(chosen: Entry<T>[]): Promise<void> {
-    const [first] = chosen;
-    if (first === undefined) return;
-    const { tenant, owner, kind } = first;
+  async function begin(owner: Owner<T>, kind: string, chosen: Entry<T>[]): Promise<void> {
     active += 1;
-    next = now() + paceMs;
+    owner.servedAt = Date.now();
+    next = owner.servedAt + paceMs;
     forget();
-    turns.set(keyOf(tenant), now());
-    turns.set(keyOf(tenant, owner), now());
     try {
       const left = await send(chosen.map(({ item }) => item));
-      for (const key of [keyOf(tenant, owner, kind), keyOf(tenant, owner)]) {
-        taken.set(key, [...(taken.get(key) ?? []), now()]);
-      }
+      owner.taken.push({ kind, at: Date.now() });
       for (const [nth, { end }] of chosen.entries()) end(left[nth]);
     } catch (error) {
       for (const { end } of chosen) end(error as Error);
@@ -166,18 +141,24 @@ export function createLane<T>(
     pump();
   }
 
-  return (item, whose, signal) =>
+  return (item, { tenant, owner: name, kind }, signal) =>
     new Promise((resolve, reject) => {
-      const { tenant, owner, kind } = whose;
-      const own = waiting.filter((each) => each.tenant === tenant && each.owner === owner);
-      const waitMs = dueAt(whose) - now();
-      if (own.length >= mostOfOwner) throw busy(Math.max(waitMs, 0));
+      const key = JSON.stringify([tenant, name]);
+      const owner = owners.get(key) ?? {
+        tenant,
+        joins: joins && name !== undefined,
+        waiting: [],
+        servedAt: -1,
+        taken: [],
+      };
+      const own = owner.waiting.length;
+      const waitMs = dueAt(owner, kind) - Date.now();
+      if (own >= mostOfOwner) throw busy(Math.max(waitMs, 0));
       // Its retry comes in time to be joined with notices that arrive until then.
       if (waitMs > JOIN_MS) throw busy(waitMs - JOIN_MS);
-      if (waiting.length >= MAX_WAITING && !makeRoom(own.length)) throw busy(0);
+      const all = [...owners.values()].reduce((sum, { waiting }) => sum + waiting.length, 0);
+      if (all >= MAX_WAITING && !makeRoom(own)) throw busy(0);
       const entry: Entry<T> = {
-        tenant,
-        owner,
         kind,
         item,
         end: (error) => {
@@ -187,20 +168,17 @@ export function createLane<T>(
         },
       };
       const giveUp = (): void => {
-        const at = waiting.indexOf(entry);
+        const at = owner.waiting.indexOf(entry);
         if (at < 0) return;
-        waiting.splice(at, 1);
+        owner.waiting.splice(at, 1);
         entry.end(signal?.reason as Error);
         pump();
       };
       signal?.addEventListener('abort', giveUp, { once: true });
-      waiting.push(entry);
+      owners.set(key, owner);
+      owner.waiting.push(entry);
       pump();
     });
-}
-
-function keyOf(tenant: string, owner?: string, kind?: string): string {
-  return JSON.stringify([tenant, owner, kind]);
 }
 
 function busy(leastMs: number): NotDelivered {

@@ -21,7 +21,8 @@ export async function createMailer({
     orMissing('A receiver of mail', 'nodemailer@10'),
   );
   const transport = createTransport({
-    ...toServer(url),
+    // From an address that cannot be read, nodemailer would make one of this machine.
+    url: new URL(url).href,
     connectionTimeout: STEP_MS,
     greetingTimeout: STEP_MS,
     socketTimeout: STEP_MS,
@@ -64,25 +65,6 @@ function toNotDelivered(cause: unknown): NotDelivered {
     isFinal: status >= 500 && ABOUT_MESSAGE.includes(code),
     cause,
   });
-}
-
-/** Reads the options of `nodemailer` from a server's URL. Pure. */
-export function toServer(url: string): {
-  host: string;
-  port?: number;
-  secure: boolean;
-  auth?: { user: string; pass: string };
-} {
-  const { hostname, port, protocol, username, password } = new URL(url);
-  return {
-    // Only URLs put IPv6 addresses in brackets.
-    host: hostname.replace(/^\[|\]$/g, ''),
-    ...(port !== '' && { port: Number(port) }),
-    secure: protocol === 'smtps:',
-    ...(username !== '' && {
-      auth: { user: decodeURIComponent(username), pass: decodeURIComponent(password) },
-    }),
-  };
 }
 
 /** Writes a message as plain text without markup. Pure. */

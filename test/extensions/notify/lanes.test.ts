@@ -17,56 +17,29 @@ const ask = (tenant: string, owner: string, at: number, kind = 'approval.request
   at,
 });
 
-/** Creates a clock that advances when nothing else happens. */
-function createClock() {
-  let time = 1_000_000;
-  const timers = new Set<{ at: number; work: () => void }>();
-  const after = (ms: number, work: () => void): (() => void) => {
-    const timer = { at: time + ms, work };
-    timers.add(timer);
-    return () => timers.delete(timer);
-  };
-  const run = async (untilMs = Infinity): Promise<void> => {
-    for (;;) {
-      // Pending work runs before the clock advances.
-      for (let n = 0; n < 20; n += 1) await Promise.resolve();
-      let next: { at: number; work: () => void } | undefined;
-      for (const timer of timers) if (timer.at < (next?.at ?? Infinity)) next = timer;
-      if (next === undefined || next.at > 1_000_000 + untilMs) return;
-      timers.delete(next);
-      time = Math.max(time, next.at);
-      next.work();
-    }
-  };
-  return { now: () => time, after, run, passed: () => time - 1_000_000 };
-}
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
 
 /** Returns what a receiver gets and when, at 300 ms an attempt; what it sends back comes again. */
 async function play(
   asked: readonly Asked[],
   limits: LaneLimits,
 ): Promise<{ at: number; sent: Asked[] }[]> {
-  const clock = createClock();
+  const start = Date.now();
   const log: { at: number; sent: Asked[] }[] = [];
-  const lane = createLane<Asked>(
-    limits,
-    async (sent) => {
-      log.push({ at: clock.passed(), sent });
-      await new Promise<void>((resolve) => clock.after(300, resolve));
-      return [];
-    },
-    clock,
-  );
+  const lane = createLane<Asked>(limits, async (sent) => {
+    log.push({ at: Date.now() - start, sent });
+    await new Promise<void>((resolve) => setTimeout(resolve, 300));
+    return [];
+  });
   const send = (each: Asked): void => {
     lane(each, each).catch((error: unknown) => {
       const { retryAfterMs = 0 } = error as NotDelivered;
-      clock.after(retryAfterMs, () => send(each));
+      setTimeout(send, retryAfterMs, each);
     });
   };
-  for (const each of asked) {
-    clock.after(each.at, () => send(each));
-  }
-  await clock.run();
+  for (const each of asked) setTimeout(send, each.at, each);
+  await jest.advanceTimersByTimeAsync(10 * HOUR_MS);
   return log;
 }
 
@@ -153,23 +126,18 @@ describe('for one person', () => {
 
 describe('a lane', () => {
   function openLane(limits: Partial<LaneLimits>) {
-    const clock = createClock();
     const sent: string[][] = [];
-    const lane = createLane<string>(
-      { ...SLACK, paceMs: 0, ...limits },
-      async (items) => {
-        sent.push(items);
-        return items.map((item) => (item === 'faulty' ? new Error('faulty') : undefined));
-      },
-      clock,
-    );
+    const lane = createLane<string>({ ...SLACK, paceMs: 0, ...limits }, async (items) => {
+      sent.push(items);
+      return items.map((item) => (item === 'faulty' ? new Error('faulty') : undefined));
+    });
     const send = (item: string, owner: string, signal?: AbortSignal): Promise<void> =>
       lane(item, { tenant: 't', owner, kind: 'approval.requested' }, signal);
-    return { clock, sent, send };
+    return { sent, send };
   }
 
   it('sends what goes together as one, and ends each for itself', async () => {
-    const { clock, sent, send } = openLane({});
+    const { sent, send } = openLane({});
     await send('a', 'ann');
     const later = Promise.allSettled(['b', 'faulty', 'c'].map((item) => send(item, 'ann')));
     const over = new AbortController();
@@ -177,9 +145,9 @@ describe('a lane', () => {
     over.abort(new Error('stopped'));
     await expect(stopped).rejects.toThrow('stopped');
     await send('e', 'bob');
-    await clock.run(59_000);
+    await jest.advanceTimersByTimeAsync(59_000);
     expect(sent).toEqual([['a'], ['e']]);
-    await clock.run();
+    await jest.advanceTimersByTimeAsync(10 * HOUR_MS);
     expect((await later).map(({ status }) => status)).toEqual([
       'fulfilled',
       'rejected',
