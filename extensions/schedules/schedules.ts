@@ -17,7 +17,9 @@ import {
   type ScheduledRun,
   type ScheduleInput,
   type FiringNote,
+  type OperatorSchedule,
   OperatorScheduleBody,
+  type OperatorScheduleDetail,
   type Firing,
 } from '../../protocol/schedules.js';
 import { DEFAULT_TASK_QUEUE, FIRING_WORKFLOW_TYPE } from '../../protocol/temporal.js';
@@ -29,23 +31,18 @@ import { hasCodec } from '../../runs/extension.js';
 export type { Firing, ScheduleInput } from '../../protocol/schedules.js';
 
 /** A schedule as Temporal knows it. */
-export interface ScheduleState extends Omit<ScheduleInput, 'message' | 'isPaused'> {
-  isPaused: boolean;
-  /** Reason of the last pause or resume. */
-  note?: string;
-  /** ms since the epoch. */
-  createdAt: number;
-  /** Times of the next firings, ms since the epoch. */
-  next: number[];
+export interface ScheduleState extends OperatorSchedule {
+  tenant?: string | undefined;
 }
 
 /** A schedule with the details that a list does not have. */
-export interface DescribedSchedule extends ScheduleState {
-  message: string;
-  /** Recent firings, the newest first. */
-  firings: Firing[];
-  /** Counts since the creation. */
-  counts: { fired: number; skipped: number; missed: number };
+export interface DescribedSchedule extends OperatorScheduleDetail {
+  tenant?: string | undefined;
+}
+
+interface Found {
+  about: ScheduleMemo;
+  found: ScheduleDescription;
 }
 
 /** Memo of a schedule. The message is only in its action. */
@@ -127,70 +124,87 @@ export function createSchedules({
   const toNote = (given: string | undefined, usual: string): string =>
     given === undefined || hasCodec(client.options.loadedDataConverter) ? usual : given;
 
-  /** Returns undefined for an unknown schedule. */
-  async function find(
-    tenant: string | undefined,
-    name: string,
-  ): Promise<{ about: ScheduleMemo; found: ScheduleDescription } | undefined> {
+  /** Resolves to undefined if Temporal does not know the schedule or workflow. */
+  async function ifKnown<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
-      const found = await call(() => schedule.getHandle(idOf(tenant, name)).describe());
-      const about = memoOf(found);
-      return about === undefined || about.tenant !== tenant ? undefined : { about, found };
+      return await call(work);
     } catch (error) {
-      if (error instanceof ScheduleNotFoundError) return undefined;
+      const isUnknown =
+        error instanceof ScheduleNotFoundError || error instanceof WorkflowNotFoundError;
+      if (isUnknown) return undefined;
       throw error;
     }
   }
 
+  /** Returns false for an unknown schedule. */
+  const change = (
+    tenant: string | undefined,
+    name: string,
+    work: (handle: ScheduleHandle) => Promise<void>,
+  ): Promise<boolean> => {
+    const handle = schedule.getHandle(idOf(tenant, name));
+    return ifKnown(() => work(handle).then(() => true)).then((isKnown = false) => isKnown);
+  };
+
+  /** @throws HelixError `not_found` */
+  async function act(...of: Parameters<typeof change>): Promise<void> {
+    if (!(await change(...of))) throw unknown();
+  }
+
+  /** Returns undefined for an unknown schedule. */
+  async function find(tenant: string | undefined, name: string): Promise<Found | undefined> {
+    const found = await ifKnown(() => schedule.getHandle(idOf(tenant, name)).describe());
+    if (found === undefined) return undefined;
+    const about = memoOf(found);
+    return about !== undefined && about.tenant === tenant ? { about, found } : undefined;
+  }
+
   async function readFiring({ takenAt, action }: ScheduleExecutionResult): Promise<Firing> {
     const { workflowId, firstExecutionRunId } = action.workflow;
-    const firing = { at: takenAt.getTime(), workflowId };
-    try {
-      const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
-      const { status, memo } = await call(() => handle.describe());
-      const { outcome, ...note } = (memo?.['firing'] ?? {}) as FiringNote;
-      return { ...firing, ...note, status: STATUS[status.name] ?? outcome ?? 'failed' };
-    } catch (error) {
-      if (!(error instanceof WorkflowNotFoundError)) throw error;
-      return { ...firing, status: 'unknown' };
-    }
+    const handle = client.workflow.getHandle(workflowId, firstExecutionRunId);
+    const found = await ifKnown(() => handle.describe());
+    const { outcome = 'failed', ...note } = (found?.memo?.['firing'] ?? {}) as FiringNote;
+    const status = found === undefined ? 'unknown' : (STATUS[found.status.name] ?? outcome);
+    return { at: takenAt.getTime(), workflowId, ...note, status };
   }
 
   /** Cancels the firings that are not over, of the recent ones that Temporal knows. */
   async function cancelFirings(found: ScheduleDescription | undefined): Promise<void> {
-    const cancel = async ({ action }: ScheduleExecutionResult): Promise<void> => {
-      try {
-        await call(() => client.workflow.getHandle(action.workflow.workflowId).cancel());
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) throw error;
-      }
-    };
     // `runningActions` would lack those of `allow_all`.
-    await Promise.all((found?.info.recentActions ?? []).map(cancel));
+    const ids = (found?.info.recentActions ?? []).map(({ action }) => action.workflow.workflowId);
+    await Promise.all(ids.map((id) => ifKnown(() => client.workflow.getHandle(id).cancel())));
   }
 
-  /** Lists schedules sorted by name. */
-  function findAll(tenant: string | undefined): Promise<ScheduleState[]> {
-    return call(async () => {
-      const found: ScheduleState[] = [];
-      const query = `ScheduleId STARTS_WITH ${quote(idOf(tenant, ''))}`;
-      for await (const each of schedule.list({ query, pageSize: LIMITS.schedules })) {
-        const about = memoOf(each);
-        if (about !== undefined && about.tenant === tenant) found.push(toState(about, each));
-      }
-      return found.sort((a, b) => (a.name < b.name ? -1 : 1));
-    });
-  }
-
-  async function list(tenant: string | undefined): Promise<ScheduleState[]> {
+  /**
+   * Lists schedules sorted by name.
+   * @param orElse called if the server does not find schedules by their ids
+   */
+  async function findAll(
+    tenant: string | undefined,
+    orElse: (cause: unknown) => ScheduleState[],
+  ): Promise<ScheduleState[]> {
+    const query = `ScheduleId STARTS_WITH ${quote(idOf(tenant, ''))}`;
+    const found: ScheduleState[] = [];
     try {
-      return await findAll(tenant);
+      await call(async () => {
+        for await (const each of schedule.list({ query, pageSize: LIMITS.schedules })) {
+          const about = memoOf(each);
+          if (about !== undefined && about.tenant === tenant) found.push(toState(about, each));
+        }
+      });
     } catch (error) {
-      if (!isUnlisted(error)) throw error;
-      const text = 'Schedules cannot be listed: this server does not find them by their ids.';
-      throw new HelixError('unavailable', text, { cause: error });
+      // The client reports an invalid argument as TypeError.
+      if (isRefusedForGood(error) || error instanceof TypeError) return orElse(error);
+      throw error;
     }
+    return found.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
+
+  const list = (tenant: string | undefined): Promise<ScheduleState[]> =>
+    findAll(tenant, (cause) => {
+      const text = 'Schedules cannot be listed: this server does not find them by their ids.';
+      throw new HelixError('unavailable', text, { cause });
+    });
 
   /**
    * Returns the schedule if it is identical, undefined if the name is free.
@@ -257,28 +271,30 @@ export function createSchedules({
     return { ...state, isPaused, next: [] };
   }
 
-  /** @throws HelixError `not_found` */
-  async function act<T>(
+  /**
+   * Records in a schedule the person who is about to trigger it. Temporal's trigger carries no name, but
+   * the firing gets the schedule's arguments.
+   *
+   * @throws HelixError `unavailable` if others change the schedule all the time; `not_found`
+   */
+  async function noteTrigger(
     tenant: string | undefined,
     name: string,
-    work: (handle: ReturnType<typeof schedule.getHandle>) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await call(() => work(schedule.getHandle(idOf(tenant, name))));
-    } catch (error) {
-      if (!(error instanceof ScheduleNotFoundError)) throw error;
-      throw new HelixError('not_found', 'There is no such schedule.', { cause: error });
+    asker: Asker,
+  ): Promise<void> {
+    const at = Date.now();
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const { found } = (await find(tenant, name)) ?? {};
+      if (found === undefined) throw unknown();
+      const [run] = (found.action.args ?? []) as [ScheduledRun?];
+      if (run === undefined) return;
+      const { triggers = [] } = run;
+      const noted = addTrigger(triggers, { ...asker, at });
+      // This also confirms the update below: servers silently drop an outdated one.
+      if (noted === triggers) return;
+      await call(() => update(client, found, { ...run, triggers: noted }));
     }
-  }
-
-  async function remove(tenant: string | undefined, name: string): Promise<boolean> {
-    try {
-      await act(tenant, name, (handle) => handle.delete());
-      return true;
-    } catch (error) {
-      if (HelixError.isInstance(error) && error.code === 'not_found') return false;
-      throw error;
-    }
+    throw new HelixError('unavailable', 'The schedule is being changed by others; try again.');
   }
 
   return {
@@ -306,32 +322,32 @@ export function createSchedules({
     resume: (tenant, name, note) =>
       act(tenant, name, (handle) => handle.unpause(toNote(note, 'resumed'))),
     trigger: async (tenant, name, by) => {
-      const found = await find(tenant, name);
-      if (found !== undefined && by !== undefined) {
-        const asker = typeof by === 'string' ? { by } : by;
-        await noteTrigger(client, (work) => act(tenant, name, work), asker);
+      if (by !== undefined) {
+        await noteTrigger(tenant, name, typeof by === 'string' ? { by } : by);
       }
-      await act(tenant, name, (handle) => handle.trigger(toPolicy(found?.about.overlap ?? 'skip')));
+      const { about } = (await find(tenant, name)) ?? {};
+      await act(tenant, name, (handle) => handle.trigger(toPolicy(about?.overlap ?? 'skip')));
     },
-    delete: remove,
+    delete: (tenant, name) => change(tenant, name, (handle) => handle.delete()),
     deleteOf: async (tenant, owner) => {
-      const all = await findAll(tenant).catch((error: unknown) => {
-        // A server without support for listing has no schedules.
-        if (isUnlisted(error)) return [];
-        throw error;
-      });
+      // A server without support for listing has no schedules.
+      const all = await findAll(tenant, () => []);
       const theirs = all.filter((each) => each.owner === owner);
       for (const { name } of theirs) {
         // One that still waits for its turn would begin another conversation of this person. A failure
         // here leaves the schedule to the next attempt; the second look finds those begun meanwhile.
         await cancelFirings((await find(tenant, name))?.found);
         const begun = await find(tenant, name);
-        await remove(tenant, name);
+        await change(tenant, name, (handle) => handle.delete());
         await cancelFirings(begun?.found);
       }
       return theirs.map(({ name }) => name);
     },
   };
+}
+
+function unknown(): HelixError {
+  return new HelixError('not_found', 'There is no such schedule.');
 }
 
 /** @throws HelixError `validation_error` */
@@ -344,11 +360,6 @@ function check(input: ScheduleInput): void {
 
 function toPolicy(overlap: ScheduleInput['overlap']): ScheduleOverlapPolicy {
   return overlap.toUpperCase() as ScheduleOverlapPolicy;
-}
-
-/** Returns true if the server cannot list schedules. The client reports an invalid argument as TypeError. */
-function isUnlisted(error: unknown): boolean {
-  return isRefusedForGood(error) || error instanceof TypeError;
 }
 
 const STATUS: Record<string, Firing['status']> = {
@@ -387,31 +398,6 @@ const [NOT_FOUND, FAILED_PRECONDITION] = [5, 9];
 
 /** Codes for a schedule that was changed or deleted meanwhile; the next attempt finds out which. */
 const CHANGED: readonly unknown[] = [FAILED_PRECONDITION, NOT_FOUND];
-
-/**
- * Records in a schedule the person who is about to trigger it. Temporal's trigger carries no name, but
- * the firing gets the schedule's arguments.
- *
- * @throws HelixError `unavailable` if others change the schedule all the time; `not_found`
- */
-async function noteTrigger(
-  client: Client,
-  act: <T>(work: (handle: ScheduleHandle) => Promise<T>) => Promise<T>,
-  asker: Asker,
-): Promise<void> {
-  const at = Date.now();
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const found = await act((handle) => handle.describe());
-    const [run] = (found.action.args ?? []) as [ScheduledRun?];
-    if (run === undefined) return;
-    const { triggers = [] } = run;
-    const noted = addTrigger(triggers, { ...asker, at });
-    // This also confirms the update below: servers silently drop an outdated one.
-    if (noted === triggers) return;
-    await act(() => update(client, found, { ...run, triggers: noted }));
-  }
-  throw new HelixError('unavailable', 'The schedule is being changed by others; try again.');
-}
 
 async function update(
   { workflowService, options }: Client,
