@@ -1,11 +1,13 @@
 import { EventEmitter, once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { z } from 'zod';
+import { orAborted } from '../../activities/attempt.js';
 import type { ToolHost } from '../../agents/index.js';
 import { endsWithin, sleep } from '../../protocol/time.js';
 import { McpError, toFailure, unavailable } from './errors.js';
 import { inFlight, type InFlight } from './guarded-fetch.js';
-import { CONNECT_MS, openMcpServer, orAborted, type Opened } from './open-server.js';
+import { CONNECT_MS, openMcpServer, type Opened } from './open-server.js';
 import { createRedact } from './secrets.js';
 import type { McpServer } from './servers.js';
 
@@ -49,58 +51,61 @@ interface McpConnection {
   /** @throws McpError; the signal's reason */
   call: (call: McpCall) => Promise<McpAnswer>;
   redact: (text: string) => string;
-  close: () => Promise<void>;
 }
 
-/** @param onIdle called when the connection was closed because it was unused */
 function createMcpConnection(
   name: string,
   server: McpServer,
   { logger, places }: { logger: ToolHost['logger']; places: Places },
-  onIdle: () => void,
 ): McpConnection {
   const { connectTimeoutMs = CONNECT_MS, callTimeoutMs = CALL_MS } = server;
   const secrets = new Set<string>();
   const redact = createRedact(server, secrets);
-  let current: Promise<Opened> | undefined;
-  let users = 0;
-  let idle: NodeJS.Timeout | undefined;
-  let held: Holder | undefined;
-
-  /** Closes this connection; the next use of the server opens another one. */
-  function leave(): void {
-    onIdle();
-    close().catch(() => undefined);
-  }
-
-  async function open(): Promise<Opened> {
-    const opening = current;
-    const holder: Holder = { isIdle: () => users === 0 && current === opening, close: leave };
-    await places.take(holder, AbortSignal.timeout(connectTimeoutMs)).catch((error: unknown) => {
-      throw unavailable(name, error);
-    });
-    held = holder;
-    try {
-      return await openMcpServer(name, server, { logger, redact, secrets }, () => {
-        places.giveBack(holder);
-        if (current === opening) current = undefined;
-      });
-    } catch (error) {
-      places.giveBack(holder);
-      throw error;
-    }
-  }
+  /** The opening that further requests use. */
+  let current: Opening | undefined;
 
   /** Connecting ignores the caller's signal, since other callers may wait for the same connection. */
-  function connect(): Promise<Opened> {
-    if (current === undefined) {
-      const opening = Promise.resolve().then(open);
-      current = opening;
-      opening.catch(() => {
-        if (current === opening) current = undefined;
+  function open(): Opening {
+    const opening: Opening = { opened: Promise.resolve().then(connect), users: 0, close };
+
+    async function connect(): Promise<Opened> {
+      await places.take(opening, AbortSignal.timeout(connectTimeoutMs)).catch((error: unknown) => {
+        throw unavailable(name, error);
       });
+      return openMcpServer(name, server, { logger, redact, secrets }, () => leave(opening));
     }
-    return current;
+
+    async function close(): Promise<void> {
+      leave(opening);
+      const opened = await opening.opened.catch(() => undefined);
+      await opened?.close();
+    }
+
+    opening.opened.catch(() => leave(opening));
+    return opening;
+  }
+
+  /** Lets the next request open another connection. */
+  function leave(opening: Opening): void {
+    clearTimeout(opening.idle);
+    if (current === opening) current = undefined;
+    places.giveBack(opening);
+  }
+
+  /** Notes the end of a request. */
+  function release(opening: Opening): void {
+    opening.users -= 1;
+    if (opening.users > 0) return;
+    if (current === opening) {
+      opening.idle = setTimeout(() => void opening.close().catch(() => undefined), IDLE_MS).unref();
+      places.touch(opening);
+    } else {
+      // Until now, other requests on the lost connection could still get their answers.
+      opening.opened.then(
+        ({ end }) => end(),
+        () => undefined,
+      );
+    }
   }
 
   /** Makes one attempt. `isSent` is true if the server may have received the request. */
@@ -108,14 +113,10 @@ function createMcpConnection(
     signal: AbortSignal,
     ask: (client: Client, options: object) => Promise<Answer>,
   ): Promise<{ answer: Answer } | { failure: McpError; isSent: boolean }> {
-    let opened: Opened;
-    try {
-      opened = await orAborted(connect(), signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      return { failure: toFailure(name, error), isSent: false };
-    }
-    const exit = opened.enter();
+    const opening = (current ??= open());
+    clearTimeout(opening.idle);
+    opening.users += 1;
+    let opened: Opened | undefined;
     const lost = new AbortController();
     const over = new AbortController();
     const flight: InFlight = {
@@ -131,19 +132,20 @@ function createMcpConnection(
       },
     };
     try {
-      const asked = inFlight.run(flight, () => ask(opened.client, options));
+      opened = await orAborted(opening.opened, signal);
+      const { client } = opened;
+      const asked = inFlight.run(flight, () => ask(client, options));
       return { answer: await orAborted(asked, signal) };
     } catch (error) {
       signal.throwIfAborted();
+      if (opened === undefined) return { failure: toFailure(name, error), isSent: false };
       const why: unknown = lost.signal.aborted ? lost.signal.reason : (opened.ended() ?? error);
       const hasSession = opened.client.transport?.sessionId !== undefined;
       const failure = toFailure(name, why, hasSession);
-      const isGone = failure.code === 'mcp_connection_lost' || failure.isUnsent;
-      // Other requests on this connection may still get their answers.
-      if (isGone) opened.retire();
+      if (failure.code === 'mcp_connection_lost' || failure.isUnsent) leave(opening);
       return { failure, isSent: !failure.isUnsent };
     } finally {
-      exit();
+      release(opening);
       setTimeout(() => over.abort(), OVER_MS).unref();
     }
   }
@@ -168,28 +170,6 @@ function createMcpConnection(
     }
   }
 
-  /** Keeps the connection open while work uses it. */
-  async function use<Result>(work: () => Promise<Result>): Promise<Result> {
-    users += 1;
-    clearTimeout(idle);
-    try {
-      return await work();
-    } finally {
-      users -= 1;
-      if (users === 0) {
-        idle = setTimeout(leave, IDLE_MS);
-        idle.unref();
-        if (held !== undefined) places.touch(held);
-      }
-    }
-  }
-
-  async function close(): Promise<void> {
-    clearTimeout(idle);
-    const opened = await current?.catch(() => undefined);
-    await opened?.close();
-  }
-
   async function list(signal: AbortSignal): Promise<unknown[]> {
     const limited = endsWithin(2 * connectTimeoutMs, signal);
     const ask = (params: Params) =>
@@ -209,16 +189,13 @@ function createMcpConnection(
 
   return {
     redact,
-    close,
-    listTools: (signal) => use(() => list(signal)),
+    listTools: list,
     call: ({ tool, input, key, isRepeatable, signal }) =>
-      use(() =>
-        repeat(signal, isRepeatable, (client, options) => {
-          const _meta = { 'helix-temporal/idempotency-key': key };
-          const params = { name: tool, arguments: input, _meta };
-          return client.request({ method: 'tools/call', params }, CallAnswer, options);
-        }),
-      ),
+      repeat(signal, isRepeatable, (client, options) => {
+        const _meta = { 'helix-temporal/idempotency-key': key };
+        const params = { name: tool, arguments: input, _meta };
+        return client.request({ method: 'tools/call', params }, CallAnswer, options);
+      }),
   };
 }
 
@@ -276,45 +253,51 @@ async function listPages(
   return tools.slice(0, LISTED);
 }
 
-interface Holder {
-  isIdle: () => boolean;
-  close: () => void;
+/** A connection that is being made or open. */
+interface Opening {
+  opened: Promise<Opened>;
+  /** Requests that use it or wait for it. */
+  users: number;
+  idle?: NodeJS.Timeout;
+  close: () => Promise<void>;
 }
 
-/** A bounded number of places. When all are taken, the holder that has been idle longest is closed. */
+/** A bounded number of places. When all are taken, the connection that has been idle longest is closed. */
 interface Places {
   /** @throws AbortError if the signal aborts while all places are in use */
-  take: (holder: Holder, signal: AbortSignal) => Promise<void>;
-  touch: (holder: Holder) => void;
-  giveBack: (holder: Holder) => void;
+  take: (opening: Opening, signal: AbortSignal) => Promise<void>;
+  touch: (opening: Opening) => void;
+  giveBack: (opening: Opening) => void;
+  closeAll: () => Promise<unknown>;
 }
 
 const CHANGE = 'change';
 
 function createPlaces(max: number): Places {
-  /** Holders, the least recently used first. */
-  const held = new Set<Holder>();
+  /** The least recently used first. */
+  const held = new Set<Opening>();
   const changes = new EventEmitter().setMaxListeners(0);
   return {
-    take: async (holder, signal) => {
-      while (held.size >= max) {
-        const idle = [...held].find((each) => each.isIdle());
+    take: async (opening, signal) => {
+      for (;;) {
+        // Between two pages of a list nobody uses the connection for a moment.
+        await setImmediate();
+        if (held.size < max) break;
+        const idle = [...held].find(({ users }) => users === 0);
         if (idle === undefined) await once(changes, CHANGE, { signal });
-        else {
-          held.delete(idle);
-          idle.close();
-        }
+        else idle.close().catch(() => undefined);
       }
-      held.add(holder);
+      held.add(opening);
     },
-    touch: (holder) => {
-      if (held.delete(holder)) held.add(holder);
+    touch: (opening) => {
+      if (held.delete(opening)) held.add(opening);
       changes.emit(CHANGE);
     },
-    giveBack: (holder) => {
-      held.delete(holder);
+    giveBack: (opening) => {
+      held.delete(opening);
       changes.emit(CHANGE);
     },
+    closeAll: () => Promise.allSettled([...held].map(({ close }) => close())),
   };
 }
 
@@ -325,7 +308,6 @@ const MAX_OPEN = 100;
 export interface McpConnections {
   /** Returns the connection for these settings. Settings that a factory makes for one user serve only that user. */
   to: (name: string, server: McpServer) => McpConnection;
-  close: () => Promise<void>;
 }
 
 const byHost = new WeakMap<ToolHost, McpConnections>();
@@ -334,30 +316,17 @@ const byHost = new WeakMap<ToolHost, McpConnections>();
 export function connectionsOf(host: ToolHost, mostOpen = MAX_OPEN): McpConnections {
   const known = byHost.get(host);
   if (known !== undefined) return known;
-  const connections = createConnections(host.logger, mostOpen);
-  byHost.set(host, connections);
-  host.onClose(connections.close);
-  return connections;
-}
-
-function createConnections(logger: ToolHost['logger'], mostOpen: number): McpConnections {
   const places = createPlaces(mostOpen);
-  const open = new Map<McpServer, McpConnection>();
-  return {
+  const connections = new WeakMap<McpServer, McpConnection>();
+  const ofHost: McpConnections = {
     to: (name, server) => {
-      let connection = open.get(server);
-      if (connection === undefined) {
-        connection = createMcpConnection(name, server, { logger, places }, () => {
-          if (open.get(server) === connection) open.delete(server);
-        });
-        open.set(server, connection);
-      }
+      const connection =
+        connections.get(server) ?? createMcpConnection(name, server, { ...host, places });
+      connections.set(server, connection);
       return connection;
     },
-    close: async () => {
-      const all = [...open.values()];
-      open.clear();
-      await Promise.allSettled(all.map((connection) => connection.close()));
-    },
   };
+  byHost.set(host, ofHost);
+  host.onClose(async () => void (await places.closeAll()));
+  return ofHost;
 }

@@ -3,6 +3,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { ToolHost } from '../../agents/index.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { isMissing, MissingPackageError } from '../../protocol/errors.js';
+import { withTimeout } from '../../protocol/time.js';
 import { connectionLost, McpError, toFailure, tooLarge, unavailable } from './errors.js';
 import { createGuardedFetch } from './guarded-fetch.js';
 import { keepSecret, type Redact } from './secrets.js';
@@ -27,10 +28,9 @@ export interface Opened {
   client: Client;
   /** Returns the reason why the connection is unusable, if it is. */
   ended: () => McpError | undefined;
-  /** Registers a request; returns a function to call at its end. */
-  enter: () => () => void;
-  /** Closes the connection once its requests have ended. */
-  retire: () => void;
+  /** Ends a lost connection. */
+  end: () => void;
+  /** Leaves the server, then ends the connection. */
   close: () => Promise<void>;
 }
 
@@ -53,8 +53,6 @@ export async function openMcpServer(
   boundUnread(transport, name);
   const client = new sdk.Client({ name: 'helix-temporal', version: '1' });
   let ended: McpError | undefined;
-  let isRetired = false;
-  let requests = 0;
   let logged = 0;
 
   function end(why: McpError): void {
@@ -78,7 +76,7 @@ export async function openMcpServer(
   const limits = { timeout: connectTimeoutMs, maxTotalTimeout: connectTimeoutMs };
   try {
     const connecting = client.connect(transport, limits);
-    await orAborted(connecting, AbortSignal.timeout(connectTimeoutMs));
+    await withTimeout(connectTimeoutMs, connecting);
   } catch (error) {
     const failure = toFailure(name, error);
     const text = redact(String(error)).slice(0, LOGGED_CHARS);
@@ -89,17 +87,7 @@ export async function openMcpServer(
   return {
     client,
     ended: () => ended,
-    enter: () => {
-      requests += 1;
-      return () => {
-        requests -= 1;
-        if (isRetired && requests === 0) end(unavailable(name));
-      };
-    },
-    retire: () => {
-      isRetired = true;
-      onEnd();
-    },
+    end: () => end(unavailable(name)),
     close: async () => {
       await leave();
       end(unavailable(name));
@@ -172,7 +160,7 @@ function createTransport(
   });
   const leave = async (): Promise<void> => {
     const left = transport.terminateSession().catch(() => undefined);
-    await orAborted(left, AbortSignal.timeout(LEAVE_MS)).catch(() => undefined);
+    await withTimeout(LEAVE_MS, left).catch(() => undefined);
   };
   return { transport, leave, release: close };
 }
@@ -202,14 +190,4 @@ function boundUnread(transport: Transport, name: string): void {
       unread -= 1;
     }
   };
-}
-
-/** Rejects as soon as the signal aborts, even if the work ignores it. @throws the signal's reason */
-export function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
 }

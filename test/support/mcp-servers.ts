@@ -57,7 +57,8 @@ export async function byHttp(
       return undefined;
     },
   });
-  const server = createServer((request, response) => {
+  // Only the client closes an idle connection.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     seen.push(request);
     void text(request).then((body) => {
       if (body === '') {

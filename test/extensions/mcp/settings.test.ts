@@ -4,6 +4,7 @@ import { toModelName, toModelNames } from '../../../agents/tool-names.js';
 import { defineAgent } from '../../../extensions/agents.js';
 import { mcpServers, type McpServers } from '../../../extensions/mcp/index.js';
 import { permissionOf } from '../../../extensions/mcp/pinned-tools.js';
+import { createRedact, keepSecret } from '../../../extensions/mcp/secrets.js';
 
 const AGENT = {
   name: 'librarian',
@@ -100,5 +101,23 @@ describe('what an agent says of a server of tools', () => {
     expect(defineAgent(AGENT)).not.toHaveProperty('toolSources');
     const noList = { ...AGENT, mcpServers: {}, toolSources: 'docs' as never };
     expect(() => defineAgent(noList)).toThrow('toolSources must be a list of sources');
+  });
+
+  it('secrets: the newest are kept, and plain headers stay', () => {
+    const secrets = new Set<string>();
+    for (let n = 0; n < 1_000; n += 1) {
+      keepSecret(secrets, 'in-use');
+      keepSecret(secrets, `secret-${String(n)}`);
+    }
+    expect(secrets.size).toBe(100);
+    const headers = {
+      Accept: 'application/json',
+      'x-key': 'my-secret',
+      authorization: 'Bearer my-token',
+    };
+    const redact = createRedact({ url: 'https://x.example', headers }, secrets);
+    expect(redact('application/json my-secret my-token in-use secret-999')).toBe(
+      'application/json *** *** *** ***',
+    );
   });
 });
