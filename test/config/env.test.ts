@@ -96,6 +96,7 @@ describe('parseEnv', () => {
     ['STREAM_TTL', '1.5'],
     ['REDIS_URL', 'localhost:6379'],
     ['REDIS_URL', 'http://localhost'],
+    ['REDIS_URL', 'redis://[a'],
     ['REDIS_URL', 'redis-cluster://a:x'],
     ['REDIS_URL', 'redis-sentinel://a:26379'],
     ['TEMPORAL_ADDRESS', 'localhost'],
@@ -145,7 +146,7 @@ describe('parseEnv', () => {
 
   it('parseEnv accepts lists with commas, and proxies by number or address', () => {
     const config = parseEnv({
-      CORS_ORIGINS: 'https://a.test, https://b.test',
+      CORS_ORIGINS: 'https://a.test, https://b.test,',
       TRUSTED_PROXIES: '2',
     });
     expect(config.CORS_ORIGINS).toEqual(['https://a.test', 'https://b.test']);

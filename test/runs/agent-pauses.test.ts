@@ -1,4 +1,5 @@
 import { createRelease } from '../../runs/agent-pauses.js';
+import { hashText } from '../../runs/record/acts.js';
 import { NOTHING } from '../../runs/workflow-look.js';
 import { HelixError } from '../../protocol/errors.js';
 import { createMemoryStores } from '../../store/memory/index.js';
@@ -14,7 +15,7 @@ const logger = { warn: () => undefined };
 function compose() {
   const { store, streamManager } = createMemoryStores();
   const started: string[] = [];
-  const temporal: { isAway: boolean; asked: number; fault?: Error | undefined } = {
+  const temporal: { isAway: boolean; asked: number; fault?: Error | undefined; faulty?: string } = {
     isAway: false,
     asked: 0,
   };
@@ -22,7 +23,8 @@ function compose() {
   const start: RunWorkflows['start'] = async ({ sessionId }) => {
     temporal.asked += 1;
     if (temporal.isAway) throw new HelixError('unavailable', 'away');
-    if (temporal.fault !== undefined) throw temporal.fault;
+    const { fault, faulty = sessionId } = temporal;
+    if (fault !== undefined && faulty === sessionId) throw fault;
     started.push(sessionId);
   };
   const runs = createIdleRuns(
@@ -38,12 +40,13 @@ function compose() {
     return createRelease({ ...of, holder: 'w', startWithinMs, logger });
   };
   const release = (): Promise<void> => createLook()();
-  const begin = async (): Promise<string> => {
+  const begin = async (tenant?: string): Promise<string> => {
     const sessionId = newSessionId();
     await runs.execute({
       sessionId,
       agent: 'guide',
       owner: 'ann',
+      tenant,
       messages: [userMessage('u1')],
     });
     await runs.idle();
@@ -55,6 +58,7 @@ function compose() {
   };
   return {
     store,
+    streamManager,
     runs,
     pauses,
     heldOf,
@@ -131,6 +135,50 @@ it('no run of a paused agent is started or given up, and all start in their orde
   ]);
 });
 
+it('a pause of one tenant holds the runs of that tenant alone, until it is resumed', async () => {
+  const { store, runs, agents, started, begin, release } = compose();
+  const request = { ...REQUEST, tenant: 'acme' };
+  const { reason, ...scope } = request;
+  expect(await agents.pause(request)).toBe(true);
+  expect(await agents.list()).toEqual([{ ...request, at: expect.any(Number) }]);
+  const others = [await begin(), await begin('other')];
+  expect(started.splice(0)).toEqual(others);
+  const held = { sessionId: await begin('acme'), agent: 'guide', owner: 'ann', tenant: 'acme' };
+  // The run that replaces it takes its place.
+  await runs.execute({ ...held, messages: [userMessage('u2')], policy: 'interrupt' });
+  await runs.idle();
+  expect(await agents.held()).toEqual([{ agent: 'guide', tenant: 'acme', count: 1 }]);
+  expect(await runs.sweepSession(held.sessionId)).toEqual({ kind: 'active', againMs: 60_000 });
+  for (const tenant of [undefined, 'other'])
+    expect(await agents.resume({ ...scope, tenant })).toBe(false);
+  expect(await agents.resume({ ...scope, everywhere: true })).toBe(false);
+  await release();
+  expect(started).toEqual([]);
+  expect(await agents.resume(scope)).toBe(true);
+  await release();
+  expect(started).toEqual([held.sessionId]);
+  const { entries } = await store.audit.page('acme', { limit: 10 });
+  const acts = entries.filter(({ entry }) => entry.action.endsWith('pause'));
+  expect(acts.map(({ entry, name }) => [entry.action, name, entry.reasonHash])).toEqual([
+    ['unpause', 'olga', undefined],
+    ['unpause', 'olga', undefined],
+    ['pause', 'olga', hashText(reason)],
+  ]);
+});
+
+it('an agent is not paused by an act that cannot be recorded, nor resumed', async () => {
+  const { store, agents } = compose();
+  const record = jest.spyOn(store.audit, 'record');
+  const fails = () => record.mockRejectedValueOnce(new Error('away'));
+  fails();
+  await expect(agents.pause(REQUEST)).rejects.toThrow('away');
+  expect(await agents.list()).toEqual([]);
+  await agents.pause(REQUEST);
+  fails();
+  await expect(agents.resume(REQUEST)).rejects.toThrow('away');
+  expect(await agents.list()).toHaveLength(1);
+});
+
 it('a run whose process died before it held it is held by the sweeper', async () => {
   const { runs, agents, heldOf, started, temporal, begin, release } = compose();
   temporal.isAway = true;
@@ -151,12 +199,16 @@ it('a run whose process died before it held it is held by the sweeper', async ()
 it('a released run whose start fails keeps being held, and is tried again behind the others', async () => {
   const { runs, pauses, heldOf, agents, started, temporal, begin, release } = compose();
   await agents.pause(REQUEST);
+  const begunAt = Date.now();
   const first = await begin();
+  await until('runs have an order', () => Date.now() > begunAt);
+  const second = await begin();
   await agents.resume(REQUEST);
-  temporal.fault = new Error('no such agent here');
+  temporal.fault = new HelixError('agent_not_found', 'no such agent here');
+  temporal.faulty = first;
   await release();
   temporal.fault = undefined;
-  expect([temporal.asked, started]).toEqual([1, []]);
+  expect([temporal.asked, started.splice(0)]).toEqual([2, [second]]);
   // The pause has held the run for longer than a start may take.
   expect(await runs.sweepSession(first)).toEqual({ kind: 'active', againMs: 60_000 });
   await pauses.postpone(await heldOf(first), Date.now());
@@ -201,13 +253,20 @@ it('runs that ended while they were held neither count nor delay the others', as
   expect(await agents.held()).toEqual([]);
 });
 
-it('a stop counts even if its run cannot be removed from those that are held', async () => {
-  const { store, pauses, agents, begin } = compose();
+it('a stop and a replacement count even if their run cannot be removed from those that are held', async () => {
+  const { store, streamManager, pauses, agents, begin } = compose();
   await agents.pause(REQUEST);
   const sessionId = await begin();
   const drop = (): Promise<never> => Promise.reject(new Error('away'));
   const failing = { ...store.pauses, of: () => ({ ...pauses, drop }) };
-  const { streamManager } = createMemoryStores();
-  const others = createIdleRuns({ store: { ...store, pauses: failing }, streamManager });
+  const warn = jest.fn();
+  const of = { workflows: { wake: drop }, logger: { warn } };
+  const others = createIdleRuns({ store: { ...store, pauses: failing }, streamManager }, of);
+  const whose = { agent: 'guide', owner: 'ann', policy: 'interrupt' } as const;
+  const next = { ...whose, sessionId, messages: [userMessage('u2')] };
+  expect(await others.execute(next)).toMatchObject({ kind: 'begun' });
   expect(await others.stop(sessionId, { mode: 'interrupt' })).toMatchObject({ kind: 'ended' });
+  await others.idle();
+  // The run that was replaced and the one that was stopped are neither told nor removed.
+  expect(warn).toHaveBeenCalledTimes(4);
 });

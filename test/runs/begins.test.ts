@@ -21,7 +21,7 @@ function compose({
   const stores = createMemoryStores();
   const session = drive(stores);
   const [started, woken, noted]: [RunInput[], unknown[][], number[]] = [[], [], []];
-  const look: { found: WorkflowLook; count: number } = { found: NOTHING, count: 0 };
+  const look: { found?: WorkflowLook; count: number } = { found: NOTHING, count: 0 };
   const { due } = stores.store;
   const note: Due['note'] = (id, inMs) => {
     noted.push(inMs);
@@ -41,6 +41,7 @@ function compose({
         wake: async (runId, hint) => void woken.push([runId, ...(hint ? [hint] : [])]),
         look: async () => {
           look.count += 1;
+          if (look.found === undefined) throw new Error('away');
           return look.found;
         },
       },
@@ -125,6 +126,18 @@ describe('a message that comes while', () => {
     await runs.idle();
     const { runId } = (await session.record()) ?? {};
     expect(started).toMatchObject([{ runId, turn: 2 }]);
+  });
+
+  it('a run is lost ends that run and begins its own, once Temporal can be asked', async () => {
+    const { session, look, execute } = compose();
+    const { runId } = await session.claimed();
+    const { now } = Date;
+    jest.spyOn(Date, 'now').mockImplementation(() => now() + 600_000);
+    delete look.found;
+    expect(await execute('u2')).toMatchObject({ kind: 'busy' });
+    look.found = { ...NOTHING, state: 'closed' };
+    expect(await execute('u2')).toMatchObject({ kind: 'begun' });
+    expect(await session.runs()).toMatchObject([{ runId, status: 'failed' }, { turn: 2 }]);
   });
 
   it('a model speaks stops it, if it is to interrupt', async () => {
@@ -213,6 +226,33 @@ describe('a stop', () => {
     const third = await session.claimed();
     await jest.advanceTimersByTimeAsync(3_000);
     expect(await session.record()).toMatchObject({ status: 'running', runId: third.runId });
+    await runs.stop(session.id, { mode: 'interrupt' });
+    await jest.advanceTimersByTimeAsync(2_100);
+    expect(await session.record()).toMatchObject({ status: 'interrupted', runId: third.runId });
+  });
+
+  it('counts, as a message does, although nothing can be reached behind it', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
+    const { store, streamManager } = createMemoryStores();
+    const [working, waiting] = [drive({ store, streamManager }), drive({ store, streamManager })];
+    const away = () => Promise.reject(new Error('away'));
+    const leases = { of: () => ({ noteStop: away, holders: away }) } as never;
+    const sessions = { ...store.sessions, read: away };
+    const warn = jest.fn();
+    const stores = {
+      store: { ...store, leases, sessions },
+      streamManager: { ...streamManager, inspect: away },
+    };
+    const runs = createIdleRuns(stores, { workflows: { wake: away }, logger: { warn } });
+    const of = { sessionId: newSessionId(), agent: agent.name, owner: 'ann' };
+    const begun = await runs.execute({ ...of, messages: [userMessage('u1')] });
+    expect(begun).toMatchObject({ kind: 'begun' });
+    await working.claimed();
+    expect(await runs.stop(working.id, { mode: 'abort' })).toMatchObject({ kind: 'stopping' });
+    await waiting.asked(approval('a'));
+    expect(await runs.stop(waiting.id, { mode: 'abort' })).toMatchObject({ kind: 'ended' });
+    await jest.advanceTimersByTimeAsync(2_100);
+    expect(warn).toHaveBeenCalledTimes(4);
   });
 
   it.each([

@@ -150,27 +150,27 @@ const lookOf = (isAtWork: boolean, ...children: string[]): WorkflowLook => ({
   children,
 });
 
-/**
- * Opens the sweep of a session with this record, and another one after the look; nothing is expected but looks and
- * signals.
- */
-function openSession(record: SessionRecord, of: object = {}, after = record) {
-  const [done, seen]: [string[], string[]] = [[], []];
+/** Opens the sweep of a session with this record, and another one after the look. */
+function openSession(record: SessionRecord, of: object = {}, after = record, isHeld = false) {
+  const [done, seen, counted]: [string[], string[], unknown[]] = [[], [], []];
   const records = [record];
-  const unused = (): Promise<never> => Promise.reject(new Error('not expected'));
-  const names = ['enforceStop', 'startNext', 'continueCopy', 'expireCalls'];
+  const notes = (name: string) => (ids: string, runId?: string) =>
+    Promise.resolve(void done.push([name, ids, runId].filter(Boolean).join(' ')));
+  const names = ['enforceStop', 'startNext', 'expireCalls'];
   const read = () => Promise.resolve(records.shift() ?? after);
   const sweep = createSweepSession({
-    store: { sessions: { read }, waiting: { note: unused } },
+    store: { sessions: { read }, waiting: { note: notes('waits') } },
     workflows: {
       look: () => Promise.resolve(lookOf(true)),
-      wake: (runId: string) => Promise.resolve(void done.push(`wake ${runId}`)),
+      wake: (runId: string, { ended }: { ended?: boolean } = {}) =>
+        notes(ended === true ? 'end' : 'wake')(runId),
       ...of,
     },
-    ...Object.fromEntries(names.map((name) => [name, unused])),
-    isHeld: () => Promise.resolve(false),
+    ...Object.fromEntries(names.map((name) => [name, notes(name)])),
+    continueCopy: () => Promise.reject(new Error('not expected')),
+    isHeld: () => Promise.resolve(isHeld),
     startWithinMs: START_WITHIN_MS,
-    meter: () => undefined,
+    meter: ({ found }: { found?: string }) => counted.push(found),
     logger: { warn: () => undefined },
     startRun: ({ runId }: SessionRecord) => Promise.resolve(void done.push(`start ${runId}`)),
     endUnstarted: ({ runId }: SessionRecord) => Promise.resolve(void done.push(`give up ${runId}`)),
@@ -178,7 +178,7 @@ function openSession(record: SessionRecord, of: object = {}, after = record) {
       Promise.resolve(void done.push(`lost ${String(error?.code)}`)),
     findUnseen: (runId: string) => seen.push(runId),
   } as never);
-  return { sweep, done, seen };
+  return { sweep, done, seen, counted };
 }
 
 /** Returns the seconds until the next sweep, or the session's state. */
@@ -241,9 +241,9 @@ describe('a sweep', () => {
 
   it('gives up a run that no worker began in time, also while Temporal is away', async () => {
     const look = () => Promise.reject(new HelixError('unavailable', 'away'));
-    const { sweep, done } = openSession(recordOf('starting'), { look });
+    const { sweep, done, counted } = openSession(recordOf('starting'), { look });
     await sweep('s');
-    expect(done).toEqual(['give up s:1-x']);
+    expect([done, counted]).toEqual([['give up s:1-x'], ['give_up']]);
     const young = recordOf('starting', { runStartedAt: Date.now() - 10_000 });
     await expect(openSession(young, { look }).sweep('s')).rejects.toThrow('away');
   });
@@ -257,14 +257,45 @@ describe('a sweep', () => {
   });
 });
 
+const active = { kind: 'active' };
+const inAnHour = { waitsUntil: Date.now() + 3_600_000 };
+
+it.each<[SessionRecord, isHeld: boolean, done: string[], object]>([
+  [recordOf('running', stopped), false, ['enforceStop s s:1-x'], active],
+  [recordOf('running', { deadline: 1 }), false, ['expireCalls s'], active],
+  [recordOf('completed', { queued: 1 }), false, ['startNext s'], active],
+  [recordOf('interrupted'), false, ['end s:1-x'], { kind: 'idle' }],
+  [recordOf('completed'), false, [], { kind: 'idle' }],
+  [
+    recordOf('waiting_tool', { ...paused, deadline: Date.now() + 3_600_000 }),
+    false,
+    ['waits s'],
+    { kind: 'waiting', untilDeadlineMs: expect.closeTo(3_600_000, -5) },
+  ],
+  // A pause holds no run that has started, and none whose workflow waits for its time.
+  [recordOf('running', { resume }), true, ['wake s:1-x'], active],
+  [recordOf('starting'), true, [], { kind: 'active', againMs: 60_000 }],
+  [recordOf('starting', inAnHour), true, [], { againMs: expect.closeTo(3_600_000, -5) }],
+])(
+  'a session with the record %j, held: %j, is repaired by %j',
+  async (record, isHeld, acts, found) => {
+    const { sweep, done, counted } = openSession(record, {}, record, isHeld);
+    expect(await sweep('s')).toMatchObject(found);
+    expect(done).toEqual(acts);
+    expect(counted).toHaveLength(acts.filter((act) => !act.startsWith('waits')).length);
+  },
+);
+
 describe('a sweep of a run that waits for sub-agents', () => {
   /** Returns the woken runs; `looks` limits the sweep's requests to Temporal. */
   async function wokenOf(runs: Record<string, WorkflowLook>, looks = Infinity): Promise<string[]> {
     const record = recordOf('waiting_children', { updatedAt: Date.now() - 60_000 });
     const look = (runId: string) => Promise.resolve(runs[runId] ?? lookOf(true));
     const { sweep, done, seen } = openSession(record, { look });
-    await sweep('s', { looks, starts: 1 });
+    const budget = { looks, starts: 1 };
+    await sweep('s', budget);
     expect(seen).toEqual(Object.keys(runs).slice(0, 50));
+    expect(budget.looks).toBe(looks - seen.length);
     return done.map((act) => act.replace('wake ', ''));
   }
 
@@ -291,8 +322,10 @@ it('a run that Temporal lost is started again, and it and its sub-agents are wok
   const wakes = [{ sessionId: 's.x', runId: 's.x:1-y', resume }];
   const record = recordOf('running', { updatedAt: 0, wakes });
   const { sweep, done } = openSession(record, { look: () => Promise.resolve(NOTHING) });
-  expect(await sweep('s')).toMatchObject({ kind: 'active' });
+  const budget = { looks: 3, starts: 3 };
+  expect(await sweep('s', budget)).toMatchObject({ kind: 'active' });
   expect(done).toEqual(['start s:1-x', 'wake s:1-x', 'wake s.x:1-y']);
+  expect(budget).toEqual({ looks: 2, starts: 2 });
 });
 
 it.each([

@@ -8,6 +8,9 @@ import { drive, userMessage } from '../support/session-driver.js';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 
+/** A session whose sweeps fail. */
+const BROKEN = 'broken';
+
 /** Opens a sweep over sessions in this state, with a clock. */
 function open(found: SweptSession, finishErasures = () => Promise.resolve(true)) {
   let time = 1_000_000;
@@ -26,6 +29,7 @@ function open(found: SweptSession, finishErasures = () => Promise.resolve(true))
     runs: {
       sweepSession: (sessionId, budget) => {
         looked.push(sessionId);
+        if (sessionId === BROKEN) return Promise.reject(new Error('broken'));
         budgets.push(budget?.looks);
         return Promise.resolve(found);
       },
@@ -77,13 +81,37 @@ it.each([
   for (const ms of [SECOND, 5 * SECOND, 5 * SECOND]) expect(await after(ms)).toEqual(['s1']);
 });
 
-it('a sweeper that is stopped while it sweeps does not sweep again', async () => {
+it('a session whose sweep fails delays no other, and is looked at again', async () => {
+  const { due, after } = open({ kind: 'active', againMs: SECOND });
+  await due.note(BROKEN, 0);
+  await due.note('s1', 0);
+  expect((await after(SECOND)).sort()).toEqual([BROKEN, 's1']);
+  expect((await after(5 * SECOND)).sort()).toEqual([BROKEN, 's1']);
+});
+
+it('a sweeper sweeps twice a second, also after a failure, until it is stopped, which waits for the last', async () => {
   jest.useFakeTimers();
-  let sweeps = 0;
-  const sweep = () => Promise.resolve(void (sweeps += 1));
-  await startSweeper(sweep, { warn: () => undefined }).stop();
-  await jest.advanceTimersByTimeAsync(2 * SECOND);
+  const logger = { warn: () => undefined };
+  let [sweeps, hasEnded, finish] = [0, false, (): void => undefined];
+  const sweep = async (): Promise<void> => {
+    sweeps += 1;
+    if (sweeps === 1) throw new Error('away');
+    if (sweeps === 3) await new Promise<void>((resolve) => (finish = resolve));
+  };
+  const { stop } = startSweeper(sweep, logger);
+  await jest.advanceTimersByTimeAsync(240);
   expect(sweeps).toBe(1);
+  await jest.advanceTimersByTimeAsync(2 * 750);
+  const stopped = stop().then(() => (hasEnded = true));
+  await jest.advanceTimersByTimeAsync(SECOND);
+  expect([sweeps, hasEnded]).toEqual([3, false]);
+  finish();
+  await stopped;
+  const idle = startSweeper(sweep, logger);
+  await jest.advanceTimersByTimeAsync(0);
+  await idle.stop();
+  await jest.advanceTimersByTimeAsync(2 * SECOND);
+  expect(sweeps).toBe(4);
 });
 
 it('owners are looked through once at a time, and one that cannot be delays no other', async () => {
@@ -91,8 +119,10 @@ it('owners are looked through once at a time, and one that cannot be delays no o
   const warn = jest.fn();
   const repair = createRepair(
     {
-      take: (limit) =>
-        Promise.resolve(asked.push(limit) > 3 ? [] : [{ owner: 'ann' }, { owner: 'bob' }]),
+      take: async (limit) => {
+        if (asked.push(limit) === 3) throw new Error('away');
+        return [{ owner: 'ann' }, { owner: 'bob' }];
+      },
       repair: async ({ owner }) => {
         repaired.push(owner);
         if (owner === 'ann') throw new Error('away');
@@ -100,16 +130,18 @@ it('owners are looked through once at a time, and one that cannot be delays no o
     },
     { warn },
   );
-  for (const round of [1, 2]) {
+  const counts: number[][] = [];
+  for (let round = 0; round < 3; round += 1) {
     repair();
     repair();
     await new Promise(setImmediate);
-    expect([asked.length, repaired.length, warn.mock.calls.length]).toEqual([
-      round,
-      2 * round,
-      round,
-    ]);
+    counts.push([asked.length, repaired.length, warn.mock.calls.length]);
   }
+  expect(counts).toEqual([
+    [1, 2, 1],
+    [2, 4, 2],
+    [3, 4, 3],
+  ]);
 });
 
 describe('the search for what nobody looks at', () => {
@@ -140,14 +172,16 @@ describe('the search for what nobody looks at', () => {
     const { find, noted } = search({
       closedSince: (since) => {
         asked.push(since);
-        const closed = ['a:1-x', 'b.c:1-x'].map((runId, n) => ({ runId, closedAt: closedAt - n }));
+        const at = closedAt + asked.length;
+        const closed = ['a:1-x', 'b.c:1-x'].map((runId, n) => ({ runId, closedAt: at - n }));
         return Promise.resolve(closed);
       },
     });
-    await find();
-    await find();
-    expect(noted).toEqual(['a']);
-    expect(asked[1]).toBe(closedAt - MINUTE);
+    for (let n = 0; n < 3; n += 1) {
+      await find();
+      expect(noted).toEqual(['a']);
+    }
+    expect(asked.slice(1)).toEqual([closedAt + 1 - MINUTE, closedAt + 2 - MINUTE]);
     const closedAway = { closedSince: () => Promise.reject(new Error('away')) };
     await search(closedAway, false).find();
     let isAsked = false;
@@ -164,7 +198,14 @@ describe('the search for what nobody looks at', () => {
     const old = await session.newRun();
     await session.end(old.runId, 'completed');
     const { runId } = await session.newRun({ now: 1, messages: [userMessage('u2')] });
-    const pages = [[old.runId, `${session.id}.x:1-y`], [runId]];
+    const [active, over] = [drive(memory), drive(memory)];
+    const { runId: working } = await active.claimed();
+    const { runId: ended } = await over.newRun();
+    await over.end(ended, 'completed');
+    const pages = [
+      [old.runId, `${session.id}.x:1-y`],
+      [runId, working, ended],
+    ];
     const read: (number | undefined)[] = [];
     const { find, noted, woken } = search({
       openPage: (page) => {
@@ -181,8 +222,14 @@ describe('the search for what nobody looks at', () => {
     // After a failure the search starts again at the first page.
     await find();
     expect(read).toEqual([0, 1, 2]);
-    expect(woken).toEqual([`${old.runId} true`]);
+    expect(woken).toEqual([`${old.runId} true`, `${ended} true`]);
     expect(noted).toEqual([session.id, session.id]);
+    const away = search({
+      openPage: () => Promise.resolve({ runIds: [old.runId, runId], next: undefined }),
+      wake: () => Promise.reject(new Error('away')),
+    });
+    await away.find();
+    expect(away.noted).toEqual([session.id]);
   });
 });
 
@@ -221,8 +268,8 @@ it('what is urgent is found at once beside thousands that wait for people', asyn
 it.each<[string, SweptSession, waits: number[]]>([
   [
     'at work: after the time that the look names',
-    { kind: 'active', againMs: 5 * SECOND },
-    [5 * SECOND, 5 * SECOND],
+    { kind: 'active', againMs: 7 * SECOND },
+    [7 * SECOND, 7 * SECOND],
   ],
   [
     'waiting: once more, and when its deadline is over',

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { toDeliveryPrefix } from '../../runs/deliveries.js';
+import { toDeliveryId, toDeliveryPrefix, toNoticeId, toWhose } from '../../runs/deliveries.js';
 import { eraseWorkflows } from '../../runs/run-workflows.js';
 
 const NOT_FOUND = 5;
@@ -36,6 +36,15 @@ function temporal(
   } as unknown as Client;
   return { client, deleted };
 }
+
+it('ids of notices and deliveries, and what stands for their owner, stay as they were', () => {
+  const id = toNoticeId('a');
+  expect(id).toBe('msg_ca978112ca1bbdcafac231b39a23dc4d');
+  const delivery = toDeliveryId({ id, type: 'run.failed', at: 1, sessionId: 's' }, 'ops');
+  expect(delivery).toBe('d-043a718774c572bd8a25adbe-ca978112ca1bbdcafac231b39a23dc4d-ops');
+  expect(toWhose({ owner: 'ann', tenant: 'acme' })).toBe('6b3f2916639da89d');
+  expect(toWhose({ owner: 'ann' })).toBe('bff4d1182001709d');
+});
 
 it('the work of calls is deleted though Temporal does not list it yet', async () => {
   const { client, deleted } = temporal(['run:s:1-a', 'call:s:1-a:c1', 'call:s.x:1-b:c1']);

@@ -188,7 +188,7 @@ describe('what Temporal says of a workflow', () => {
   it('an attempt was given to a worker with a lease, whose heartbeats count since it began', () => {
     const pendingActivities = [
       activity('modelStep', { lastHeartbeatTime: { seconds: 9 } }),
-      activity('toolCall', { lastHeartbeatTime: { seconds: 11 } }),
+      activity('toolCall', { lastHeartbeatTime: { seconds: 10, nanos: 500_000_000 } }),
       activity('modelStep', { state: 1 }),
       activity('answerCall'),
     ];
@@ -196,8 +196,15 @@ describe('what Temporal says of a workflow', () => {
     const attempt = { id: 'e:7:3', workflowId: 'run:s:1-x', runId: 'e', activityId: '7' };
     expect(started).toEqual([
       { ...attempt, heartbeatAt: 0 },
-      { ...attempt, heartbeatAt: 11_000 },
+      { ...attempt, heartbeatAt: 10_500 },
     ]);
+  });
+
+  it('its sub-agents are those of its open children that are runs, and its end says whether it completed', () => {
+    const pendingChildren = [{ workflowId: 'notice' }, { workflowId: 'run:s.d:1-y' }];
+    expect(described('RUNNING', { pendingChildren }).children).toEqual(['s.d:1-y']);
+    const ends = ['COMPLETED', 'FAILED'].map((name) => described(name).hasCompleted);
+    expect(ends).toEqual([true, false]);
   });
 });
 

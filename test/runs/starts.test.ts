@@ -1,10 +1,14 @@
+import { z } from 'zod';
+import { AgentRegistry, type AgentFactory } from '../../agents/index.js';
 import { HelixError } from '../../protocol/errors.js';
 import type { AdmitInput } from '../../runs/extension.js';
 import { hashText } from '../../runs/record/acts.js';
 import { toAttributes, type RunLabels } from '../../runs/search-attributes.js';
 import { NOTHING } from '../../runs/workflow-look.js';
-import type { RunInput } from '../../protocol/run.js';
+import type { RunInput, RunNotices } from '../../protocol/run.js';
+import { legSpan, type RequestTracer } from '../../protocol/telemetry.js';
 import { createMemoryStores } from '../../store/memory/index.js';
+import { toStoredSessionId } from '../../store/record/stored-session-id.js';
 import { FAKE_DELIVERIES } from '../api/fake-deliveries.js';
 import { createIdleRuns, IDLE_WORKFLOWS } from '../support/idle-workflows.js';
 import { drive, userMessage } from '../support/session-driver.js';
@@ -73,18 +77,44 @@ it('every start of a run names its tenant, and who begins one again is in the tr
   ]);
 });
 
+it('who continues or repeats a turn has asked for it, and names the newest run', async () => {
+  const { runs, session, begin } = compose();
+  const of = { sessionId: session.id };
+  const as = (by: string) => ({ by, personId: `p-${by}` });
+  const askers = async () => (await session.record())?.askers.map(({ personId }) => personId);
+  await begin('u1');
+  await session.stop();
+  await runs.resume({ ...of, ...as('bob') });
+  expect(await askers()).toContain('p-bob');
+  await session.stop();
+  await runs.retry({ ...of, ...as('carl') });
+  expect(await askers()).toContain('p-carl');
+  await session.stop();
+  const messages = [userMessage('u2')];
+  await runs.resume({ ...of, mode: 'with_message', messages, ...as('dora') });
+  expect(await askers()).toEqual(['p-dora']);
+  const runId = `${session.id}:1-older`;
+  const back = { ...of, mode: 'from_checkpoint' } as const;
+  for (const [work, code] of [
+    [runs.retry({ ...of, runId }), 'stale_run'],
+    [runs.resume({ ...back, checkpointId: 'c', runId }), 'stale_run'],
+    [runs.resume(back), 'validation_error'],
+    [runs.resume({ ...of, mode: 'with_message' }), 'nothing_to_do'],
+    [runs.resume({ sessionId: 'none' }), 'not_found'],
+  ] as const)
+    await expect(work).rejects.toMatchObject({ code });
+});
+
 it('a run that is lost is announced before it ends, and ends also if its notice fails', async () => {
   const stores = createMemoryStores();
   const announced: object[] = [];
-  const announceEnd = (end: object): Promise<void> => {
-    announced.push(end);
-    return Promise.reject(new Error('no Temporal'));
+  const announceEnd = async (end: object): Promise<void> => {
+    await new Promise(setImmediate);
+    announced.push({ ...end, before: (await session.record())?.status });
+    throw new Error('no Temporal');
   };
-  const deliveries = {
-    ...FAKE_DELIVERIES,
-    announceEnd,
-    notify: { calls: [], ends: ['failed' as const] },
-  };
+  const notify: RunNotices = { calls: [], ends: ['failed'] };
+  const deliveries = { ...FAKE_DELIVERIES, announceEnd, notify };
   const extensions = [{ name: 'notify', deliveries: () => deliveries }];
   const { endLost } = createIdleRuns(stores, { extensions });
   const session = drive(stores);
@@ -93,13 +123,55 @@ it('a run that is lost is announced before it ends, and ends also if its notice 
   if (record === undefined) throw new Error('no conversation');
   await endLost(record);
   const ref = { sessionId: session.id, runId, agent: record.agent };
-  expect(announced).toEqual([{ ...ref, status: 'failed', code: 'framework_run_lost' }]);
+  const code = 'framework_run_lost';
+  expect(announced).toEqual([{ ...ref, status: 'failed', code, before: 'starting' }]);
   expect(await session.record()).toMatchObject({
     status: 'failed',
-    error: { code: 'framework_run_lost', retryable: true },
+    error: { code, retryable: true },
   });
   await endLost({ ...record, parent: { sessionId: 's', runId: 's:1-x', toolCallId: 'd' } });
+  notify.ends = [];
+  await endLost(record);
   expect(announced).toHaveLength(1);
+});
+
+it('a workflow is started with what its agent, its process and its request say', async () => {
+  const stores = createMemoryStores();
+  const scopes: object[] = [];
+  const started: [RunInput, RunLabels][] = [];
+  const urlOf = (of: object) => `https://traces.test/${Object.values(of).join('/')}`;
+  const tracer: RequestTracer = { serve: (_, work) => work(), request: () => '00-a-b-01', urlOf };
+  const client = { options: { loadedDataConverter: { payloadCodecs: [{}] } } };
+  const notify: RunNotices = { calls: ['approval'], ends: [] };
+  const made: AgentFactory = (scope) => {
+    scopes.push({ ...scope, env: undefined });
+    return { ...agent, activities: 'leg', outputSchema: z.object({}), maxSteps: 7 };
+  };
+  const agents = new AgentRegistry();
+  agents.registerFactory(agent.name, made);
+  const runs = createIdleRuns(stores, {
+    agents,
+    workflows: { start: async (...of) => void started.push(of) },
+    temporal: { client, searchAttributes: true } as never,
+    modelName: 'm',
+    sessionUrl: (...of) => `https://page.test/${of.join('/')}`,
+    extensions: [{ name: 'all', tracer, deliveries: () => ({ ...FAKE_DELIVERIES, notify }) }],
+  });
+  const sessionId = toStoredSessionId('s', 'acme');
+  const of = { sessionId, agent: agent.name, owner: 'ann', tenant: 'acme' };
+  const begun = await runs.execute({ ...of, messages: [userMessage('u1')] });
+  await runs.idle();
+  const runId = begun.kind === 'begun' ? begun.run.runId : '';
+  expect(scopes.at(-1)).toEqual({ sessionId, runId, userId: 'ann', tenantId: 'acme' });
+  const { trace } = legSpan({ runId, rootRunId: runId, number: 1 });
+  const [sessionUrl, traceUrl] = [`https://page.test/s/${runId}`, urlOf([trace, runId, 's'])];
+  const run = { sessionId, runId, agent: agent.name, turn: 1 };
+  const ofAgent = { maxSteps: 7, hasOutput: true, activities: 'leg' };
+  const ofProcess = { model: 'm', notify, hasLeases: false, searchAttributes: true };
+  const ofRequest = { sessionUrl, traceparent: '00-a-b-01', traceUrl, sealsFailures: true };
+  const details = `Session \`${sessionId}\`\n\nRun \`${runId}\`\n\n[Conversation](${sessionUrl})\n\n[Trace](${traceUrl})`;
+  const input = { ...run, ...ofAgent, ...ofProcess, ...ofRequest };
+  expect(started).toEqual([[input, { details, tenant: 'acme' }]]);
 });
 
 it.each([

@@ -1,4 +1,10 @@
-import { mayPass, quote, untilCallsEnd, withinDeadline } from '../../runs/temporal-calls.js';
+import {
+  isRefusedForGood,
+  mayPass,
+  quote,
+  untilCallsEnd,
+  withinDeadline,
+} from '../../runs/temporal-calls.js';
 
 /** Fakes a connection that only makes the call. */
 const connect = () => ({ withDeadline: <T>(_: unknown, call: () => Promise<T>) => call() });
@@ -35,6 +41,7 @@ describe('a call to Temporal', () => {
     await expect(withinDeadline(own, () => late, 1)).rejects.toMatchObject({
       code: 'unavailable',
     });
+    await withinDeadline(own, () => Promise.resolve());
     let hasEnded = false;
     const ended = untilCallsEnd(own).then(() => (hasEnded = true));
     await new Promise(setImmediate);
@@ -59,6 +66,15 @@ describe('a call to Temporal', () => {
       }
     },
   );
+});
+
+it('of the refusals of Temporal some may pass, and two are for good', () => {
+  const errors = Array.from({ length: 17 }, (_, code) => ({ code, error: grpcError(code) }));
+  const codesOf = (isSo: (error: unknown) => boolean) =>
+    errors.flatMap(({ code, error }) => (isSo(error) ? [code] : []));
+  expect(codesOf(mayPass)).toEqual([1, 2, 4, 8, 10, 13, 14, 15]);
+  expect(codesOf(isRefusedForGood)).toEqual([3, 12]);
+  expect(mayPass(new Error('of this side'))).toBe(false);
 });
 
 it('a message that is too large for Temporal fails again, and other exhaustion passes', () => {

@@ -2,7 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { defaultPayloadConverter, type MetricMeter } from '@temporalio/common';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { NOT_HELD } from '../../activities/lease.js';
-import { createRuleModel, defineAgent } from '../../agents/index.js';
+import { z } from 'zod';
+import { createRuleModel, defineAgent, defineTool } from '../../agents/index.js';
 import type { Extension } from '../../extension.js';
 import { waitWorkflowIdOf } from '../../protocol/ids.js';
 import { TIMES } from '../../protocol/limits.js';
@@ -99,7 +100,19 @@ it.concurrent(
     const sourced = defineAgent({
       name: 'sourced',
       systemPrompt: 'Be brief.',
-      llmConfig: { model: createRuleModel(() => ({ say: 'hello' })) },
+      llmConfig: {
+        model: createRuleModel(({ results }) =>
+          results.length > 0 ? { say: 'hello' } : { calls: [{ tool: 'look', args: {} }] },
+        ),
+      },
+      tools: [
+        defineTool({
+          name: 'look',
+          description: 'Looks.',
+          inputSchema: z.object({}),
+          execute: (_, { services }) => seen.push(`a tool sees ${String(services['sight'])}`),
+        }),
+      ],
       toolSources: [
         {
           name: 'server',
@@ -127,16 +140,30 @@ it.concurrent(
         countWith: () => void seen.push('the lease is counted'),
       }),
       worker: () => ({
+        activities: { own: () => Promise.resolve() },
         whileItRuns: (signal) => untilAborted(signal, () => seen.push('its work ends')),
         close: () => void seen.push('it is closed'),
       }),
     };
+    const away = () => Promise.reject(new Error('away'));
+    const parts = { whileItRuns: away, close: away };
+    const failing: Extension = { name: 'failing', worker: () => parts };
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
       workflowBundle,
-      plugins: [createAgentPlugin({ agents: [sourced], stores, sweep: false, extensions: [own] })],
+      plugins: [
+        createAgentPlugin({
+          agents: [sourced],
+          stores,
+          services: { sight: 'a tree' },
+          sweep: false,
+          extensions: [own, failing],
+          logger: { info: () => undefined, warn: (_, text) => void seen.push(text) },
+        }),
+      ],
     });
+    expect(worker.options.activities.has('own')).toBe(true);
     await worker.runUntil(async () => {
       const run = await runs.begin(runs.newSessionId(), sourced.name, 'hello');
       expect(await runs.result(run)).toMatchObject({ status: 'completed' });
@@ -145,6 +172,8 @@ it.concurrent(
     expect(seen).toEqual([
       'the lease is counted',
       'the lease starts',
+      'the worker runs without this',
+      'a tool sees a tree',
       'a run has ended',
       'the judge ends',
       'its work ends',
@@ -195,21 +224,27 @@ describe('the plugin', () => {
 
   it.concurrent('the plugin sweeps as long as the worker runs, and no longer', async () => {
     const runs = await newRuns();
+    let sweeps = 0;
+    const sweep = (): Promise<void> => Promise.resolve(void (sweeps += 1));
+    const extensions = [{ name: 'own', worker: () => ({ sweeps: [sweep] }) }];
     const worker = await Worker.create({
       connection,
       taskQueue: runs.taskQueue,
       workflowBundle,
-      plugins: [createAgentPlugin({ agents: [agent], stores })],
+      plugins: [createAgentPlugin({ agents: [agent], stores, extensions })],
     });
     await worker.runUntil(async () => {
+      await until('the extension sweeps', () => sweeps > 0);
       const lost = drive(stores);
       await runs.due.note(lost.id, 0);
       await lost.begin({ agent: agent.name });
       await runs.untilStatus(lost.id, 'completed');
     });
+    const swept = sweeps;
     // No worker holds a lease any more, so the next caller gets it after the expiry.
     await until('the lease is free', () => runs.due.lease(0, 'test', 60_000));
     expect(await runs.due.lease(0, 'another', 1)).toBe(false);
+    expect(sweeps).toBe(swept);
   });
 
   it('the plugin refuses a worker without a connection, and one with an activity of the same name', async () => {

@@ -1,6 +1,8 @@
 import { EventEmitter, once } from 'node:events';
+import { ActivityNotFoundError } from '@temporalio/client';
 import { pino } from 'pino';
 import { runUntilFault } from '../../worker/run-main.js';
+import { createTakeOver } from '../../worker/take-over.js';
 
 /** A worker whose run ends when it is shut down. */
 function open(first: 'INITIALIZED' | 'RUNNING') {
@@ -54,3 +56,39 @@ it('a worker that is asked again while it hands over its work ends at once', () 
   proc.emit('SIGINT');
   expect(codes).toEqual([1]);
 });
+
+const grpc = (code: number): Error => Object.assign(new Error(`grpc ${String(code)}`), { code });
+
+it.each([
+  ['takes', undefined, true],
+  ['knows no longer', new ActivityNotFoundError('gone'), true],
+  ['refuses for good', grpc(3), true],
+  ['cannot take now', grpc(14), false],
+])(
+  'an attempt of a dead worker is reported as lost, which Temporal %s',
+  async (_, refusal, isDone) => {
+    const reset = jest.fn(() => Promise.reject(new Error('away')));
+    const complete = jest.fn(() =>
+      refusal === undefined ? Promise.resolve() : Promise.reject(refusal),
+    );
+    const takeOver = createTakeOver({
+      connection: { withDeadline: (_at: number, work: () => unknown) => work() },
+      options: { namespace: 'n' },
+      workflowService: { resetStickyTaskQueue: reset },
+      activity: { complete },
+    } as never);
+    const lost = { token: 7, number: 2, blockedBy: 'c1', progress: { step: 3 } };
+    const execution = { workflowId: 'run:s:1-x', runId: 'e' };
+    const taken = takeOver({
+      id: 'e:1:2',
+      taskToken: 'AQI=',
+      isPatient: true,
+      ...execution,
+      ...lost,
+    });
+    if (isDone) await taken;
+    else await expect(taken).rejects.toMatchObject({ code: 'unavailable' });
+    expect(reset.mock.calls).toEqual([[{ namespace: 'n', execution }]]);
+    expect(complete.mock.calls).toEqual([[Buffer.from([1, 2]), { kind: 'lost', ...lost }]]);
+  },
+);

@@ -170,16 +170,21 @@ it.each([
 );
 
 it.each([
-  ['v2', 'v1', 1],
-  ['v0', 'v2', 0],
-])('a version that may replace %s leaves %s current', async (from, found, sets) => {
-  const set = jest.fn(() => Promise.resolve({}));
-  const service = { describeWorkerDeployment, setWorkerDeploymentCurrentVersion: set };
-  const asked = { withDeadline, workflowService: service } as unknown as DeploymentConnection;
-  const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: { from } };
-  expect(await makeCurrent(asked, 'default', version, ended.signal)).toBe(found);
-  expect(set).toHaveBeenCalledTimes(sets);
-});
+  ['v2', 'v2', 'v1', 1],
+  ['v0', 'v2', 'v2', 0],
+  ['v0', undefined, 'v1', 1],
+])(
+  'a version that may replace %s, where %s is current, leaves %s',
+  async (from, is, found, sets) => {
+    current = is;
+    const set = jest.fn(() => Promise.resolve({}));
+    const service = { describeWorkerDeployment, setWorkerDeploymentCurrentVersion: set };
+    const asked = { withDeadline, workflowService: service } as unknown as DeploymentConnection;
+    const version = { deploymentName: 'agents', buildId: 'v1', makeCurrent: { from } };
+    expect(await makeCurrent(asked, 'default', version, ended.signal)).toBe(found);
+    expect(set).toHaveBeenCalledTimes(sets);
+  },
+);
 
 it('a version that Temporal never learns of is left when the worker ends', async () => {
   const describe = () =>
