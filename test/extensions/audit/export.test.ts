@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import type { Request, Response } from 'express';
 import type { RouteDeps } from '../../../api/deps.js';
 import { audit } from '../../../extensions/audit/index.js';
+import { LIMITS } from '../../../protocol/limits.js';
 import type { Audit } from '../../../store/contract/audit.js';
 
 const entry = { id: 'e', at: 1, actor: 'rule', via: 'auto', action: 'expire', target: {} } as const;
@@ -72,13 +73,22 @@ it('a fault ends the connection, not the reply', async () => {
   expect([client.destroyed, client.writableFinished]).toEqual([true, false]);
 });
 
-it("an export of one person's acts is an entry about that person", async () => {
+it("an export of one person's acts is an entry about that person, and has all that were asked for", async () => {
   const recorded: unknown[][] = [];
   const record = (...told: unknown[]) => {
     recorded.push(told);
     return Promise.resolve([]);
   };
-  const page = () => Promise.resolve({ entries: [] });
-  await exportTo(page, (done) => done(), { query: { actor: 'ann' }, record }).ended;
+  const asked: object[] = [];
+  const page: Audit['page'] = (_, filter) => {
+    asked.push(filter);
+    return Promise.resolve({ entries: [], ...(asked.length === 1 && { cursor: 'more' }) });
+  };
+  const [since, until] = ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'];
+  const query = { actor: 'ann', action: 'stop', since, until };
+  await exportTo(page, (done) => done(), { query, record }).ended;
   expect(recorded).toMatchObject([[{ action: 'export' }, { person: 'ann' }]]);
+  const times = { since: Date.parse(since), until: Date.parse(until) };
+  const all = { ...query, ...times, limit: LIMITS.auditPage };
+  expect(asked).toEqual([all, { ...all, cursor: 'more' }]);
 });

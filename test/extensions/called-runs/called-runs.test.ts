@@ -153,18 +153,32 @@ describe('a conversation that waits for people', () => {
 });
 
 it('tenants do not share ids of conversations', async () => {
-  for (const tenantId of ['acme', 'other']) {
+  // The second try of a message finds its own run.
+  for (const tenantId of ['acme', 'other', 'acme']) {
     expect((await begin({ tenantId })).sessionId).toBe(toStoredSessionId(session.id, tenantId));
   }
 });
 
-it.each([[undefined], [null], [5], [{ text: 'x' }], [['x']]])(
-  'a message that is no text is refused: %j',
-  async (message) => {
-    const sent = begin({ message: message as never });
-    await expect(sent).rejects.toMatchObject({ code: 'validation_error' });
-  },
-);
+it.each([
+  ...[undefined, null, 5, { text: 'x' }, ['x']].map((message) => ({ message })),
+  // The first would be in the conversations of a tenant.
+  ...[toStoredSessionId('s', 'acme'), ''].map((sessionId) => ({ sessionId })),
+  { userId: '' },
+  { tenantId: 'x'.repeat(LIMITS.idChars + 1) },
+])('a malformed request is refused: %j', async (request) => {
+  const sent = begin(request as object);
+  await expect(sent).rejects.toMatchObject({ code: 'validation_error' });
+});
+
+it('a run is stopped as its caller asks, and no run of another message', async () => {
+  const { runId } = await begin();
+  await session.claim(session.writer(runId, 1, 1));
+  const ref = { sessionId: session.id, userId: 'ann' };
+  await called.stopAgentRun({ ...ref, messageId: 'm2', mode: 'abort' });
+  expect((await record())?.stop).toBeUndefined();
+  await called.stopAgentRun({ sessionId: session.id, runId, reason: 'enough' });
+  expect((await record())?.stop).toMatchObject({ mode: 'interrupt', reason: 'enough' });
+});
 
 it('the result of a run has the start of a long reply, or none if its caller wants none', async () => {
   const start = 'x'.repeat(LIMITS.calledTextChars - 1);

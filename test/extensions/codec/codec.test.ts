@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createCipheriv, randomBytes } from 'node:crypto';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import fc from 'fast-check';
@@ -23,10 +23,15 @@ const bytesOf = ({ data, metadata = {} }: Payload): string =>
 
 it('payloads are encoded as the messages that other SDKs read', () => {
   const { Payload: Message } = proto.temporal.api.common.v1;
-  const payload = { ...toPayload({ text: CANARY }), data: Buffer.from('data') };
-  const encoded = Buffer.from(encodePayload(payload));
-  expect(encoded).toEqual(Buffer.from(Message.encode(payload).finish()));
-  expect(bytesOf(decodePayload(encoded))).toBe(bytesOf(payload));
+  const { metadata } = toPayload(1);
+  const payload: Payload = { metadata: { ...metadata, messageType: Buffer.from('a.b') } };
+  let encoded = Buffer.alloc(0);
+  for (const length of [4, 0x7f, 0x80, 0x4000]) {
+    payload.data = Buffer.alloc(length, 'data');
+    encoded = Buffer.from(encodePayload(payload));
+    expect(encoded).toEqual(Buffer.from(Message.encode(payload).finish()));
+    expect(bytesOf(decodePayload(encoded))).toBe(bytesOf(payload));
+  }
   expect(decodePayload(encodePayload({ data: new Uint8Array() })).data).toHaveLength(0);
   const empty = Message.create({ metadata: payload.metadata });
   expect(Buffer.from(encodePayload(empty))).toEqual(Buffer.from(Message.encode(empty).finish()));
@@ -45,6 +50,18 @@ describe('the payload codec', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it('the payload codec reads what the codecs of Temporal’s samples have encrypted', async () => {
+    const own = key('a');
+    const iv = randomBytes(12);
+    const cipher = createCipheriv('aes-256-gcm', own.key, iv);
+    const plain = proto.temporal.api.common.v1.Payload.encode(toPayload(CANARY)).finish();
+    const data = Buffer.concat([iv, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+    const [encoding, id] = ['binary/encrypted', 'a'].map((text) => Buffer.from(text));
+    const payload = { metadata: { encoding, 'encryption-key-id': id }, data } as Payload;
+    const [decoded = {}] = await createPayloadCodec([own]).decode([payload]);
+    expect(defaultPayloadConverter.fromPayload(decoded)).toBe(CANARY);
   });
 
   it('the payload codec encrypts the same value differently each time', async () => {

@@ -38,6 +38,7 @@ async function ask(act: string, body: object): Promise<[status: number, reply: C
 
 describe('the codec server', () => {
   it('decodes what it has encoded, in the form of Temporal’s UI', async () => {
+    expect(encrypting).toMatchObject({ name: 'codec', payloadCodec: expect.any(Object) });
     await startFor({ roles: ['viewer'] });
     const [status, encoded] = await ask('encode', plain);
     expect(status).toBe(200);

@@ -61,7 +61,7 @@ describe('the judge of leases', () => {
   it('takes over what a dead worker held, once, and forgets the worker', async () => {
     const { clock, leases, taken, openJudge, die } = openWorld();
     const look = openJudge('j');
-    await die('w', [workOf('a'), workOf('b')], look);
+    await die('w', [workOf('a'), workOf('b'), workOf('p', true)], look);
     expect(await look()).toBe(TIMES.graceMs);
     expect(taken).toEqual([]);
     clock.now += TIMES.graceMs;
@@ -69,6 +69,10 @@ describe('the judge of leases', () => {
     expect(taken).toEqual(['j takes a', 'j takes b']);
     await look();
     expect(taken).toHaveLength(2);
+    // A call that may not be repeated waits, since its worker may live.
+    clock.now += TIMES.patientMs;
+    for (let looks = 0; looks < 2; looks += 1) await look();
+    expect(taken.slice(2)).toEqual(['j takes p']);
     expect(await leases.holders()).toEqual([]);
   });
 

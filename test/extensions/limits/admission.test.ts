@@ -52,6 +52,18 @@ it('who would exceed a limit with what another may begin waits, and is admitted 
   expect(await second).toBeInstanceOf(Function);
 });
 
+it('what others of a tenant, or requests of the same conversation, may begin is no limit of the user', async () => {
+  const { admit } = open();
+  const sessionId = newSessionId();
+  const atOnce = (...request: Parameters<typeof admit>) =>
+    Promise.race([admit(...request), nextTurn('waits')]);
+  const tight = { runs: 1, sessions: 1, queued: 1 };
+  expect(await atOnce(tight, { sessionId })).toBeInstanceOf(Function);
+  expect(await atOnce(tight, { owner: 'bob' })).toBeInstanceOf(Function);
+  expect(await atOnce(tight, { sessionId })).toBeInstanceOf(Function);
+  expect(await atOnce(tight, { sessionId })).toBe('waits');
+});
+
 it('requests of a tenant count together, those of users without one alone, and those of each store', async () => {
   const { admit } = open();
   const bob = { owner: 'bob' };
@@ -73,6 +85,9 @@ it('what comes behind a run counts as a queued message, or as nothing if queuein
   const tight = { runs: 1, queued: 1 };
   await session.newRun(ANN);
   await owners.fold(session.id);
+  // A copy starts no run.
+  expect(await admit(tight, { purpose: 'copy' })).toBeInstanceOf(Function);
+  expect(await admit({ queued: 0 })).toBeInstanceOf(Function);
   for (const purpose of ['alone', 'run'] as const) {
     const done = await admit(tight, { sessionId: session.id, purpose });
     expect(done).toBeInstanceOf(Function);

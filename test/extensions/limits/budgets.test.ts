@@ -1,5 +1,5 @@
-import { limits } from '../../../extensions/limits/index.js';
-import type { AgentDefinition } from '../../../agents/index.js';
+import { budgetsOfSettings, limits, unpricedAgents } from '../../../extensions/limits/index.js';
+import { AgentRegistry, type AgentDefinition } from '../../../agents/index.js';
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { sharesOf, type Budgets } from '../../../extensions/limits/budgets.js';
 import type { Deliveries } from '../../../runs/deliveries.js';
@@ -76,7 +76,7 @@ describe('budgets', () => {
     };
     const budgets: Budgets = { user: { dayUsd: 1 }, tenant: { monthUsd: 1 } };
     const [one, two] = [executorWith(budgets, announce), executorWith(budgets, announce)];
-    await spend(2);
+    await spend(1);
     await expect(say(one)).rejects.toMatchObject({ code: 'budget_exceeded' });
     isAway = false;
     for (const runs of [one, one, two]) {
@@ -87,7 +87,8 @@ describe('budgets', () => {
       tenant: 'acme',
       owner: 'ann',
       period: 'day',
-      usedUsd: 2,
+      usedUsd: 1,
+      at: expect.any(Number) as unknown,
     };
     expect(notices.filter(({ owner }) => owner === 'ann')).toMatchObject([ofUser, ofUser]);
     expect(notices.filter(({ owner }) => owner === undefined)).toMatchObject([
@@ -97,16 +98,28 @@ describe('budgets', () => {
     expect(new Set(notices.map(({ id }) => id)).size).toBe(2);
   });
 
-  it.each<[string, Budgets, object]>([
-    ['a user, day', { user: { dayUsd: 1 } }, { of: 'user', period: 'day', limitUsd: 1 }],
-    ['a user, month', { user: { monthUsd: 1 } }, { of: 'user', period: 'month', limitUsd: 1 }],
-    ['a tenant', { tenant: { dayUsd: 1 } }, { of: 'tenant', period: 'day' }],
-  ])('no run begins once the budget of %s is spent', async (_, budgets, detail) => {
+  it.each<[Budgets, object, string]>([
+    [
+      { user: { dayUsd: 1 } },
+      { of: 'user', period: 'day', limitUsd: 1 },
+      'The budget of you for this day is spent. New answers are possible tomorrow.',
+    ],
+    [
+      { user: { monthUsd: 1 } },
+      { of: 'user', period: 'month', limitUsd: 1 },
+      'The budget of you for this month is spent. New answers are possible next month.',
+    ],
+    [
+      { tenant: { dayUsd: 1 } },
+      { of: 'tenant', period: 'day' },
+      'The budget of your organisation for this day is spent. New answers are possible tomorrow.',
+    ],
+  ])('no run begins once the budget %j is spent', async (budgets, detail, message) => {
     const runs = executorWith(budgets);
     expect(await say(runs)).toMatchObject({ kind: 'begun' });
     await spend(1);
     const error = await say(runs).catch((reason: unknown) => reason as { detail?: object });
-    expect(error).toMatchObject(refused(detail));
+    expect(error).toMatchObject({ ...refused(detail), message });
     // The detail holds no more: users may not learn their tenant's budget.
     expect(Object.keys('detail' in error ? (error.detail ?? {}) : {})).toEqual(Object.keys(detail));
   });
@@ -157,16 +170,20 @@ describe('budgets', () => {
     ]);
   });
 
-  it('the budget of a month is logged once, not each day', async () => {
-    const runs = executorWith({ user: { monthUsd: 1 }, action: 'warn' });
-    await spend(2);
-    const month = new Date().toISOString().slice(0, 7);
+  it('the budget of a day is logged each day, and that of a month once, not each day', async () => {
+    const budgets = { user: { dayUsd: 1, monthUsd: 1 }, action: 'warn' } as const;
+    const runs = executorWith(budgets);
     const now = jest.spyOn(Date.prototype, 'toISOString');
-    for (const day of ['10', '11']) {
-      now.mockReturnValue(`${month}-${day}T12:00:00.000Z`);
+    jest.spyOn(stores.store.usage, 'spent').mockResolvedValue({
+      user: { day: 2_000_000, month: 2_000_000 },
+      tenant: { day: 0, month: 0 },
+    });
+    for (const day of ['2026-01-10', '2026-01-11', '2026-02-11']) {
+      now.mockReturnValue(`${day}T12:00:00.000Z`);
       await say(runs);
     }
-    expect(lines).toMatchObject([{ owner: 'ann', period: 'month' }]);
+    const periods = ['day', 'month', 'day', 'day', 'month'];
+    expect(lines).toMatchObject(periods.map((period) => ({ owner: 'ann', period })));
   });
 
   it('four fifths of a budget are logged before it is spent', async () => {
@@ -179,11 +196,28 @@ describe('budgets', () => {
       await say(runs);
       return lines.length === 1;
     });
+    expect(events).toEqual([]);
   });
 
   it('agents without prices are named once, since no budget counts what they cost', () => {
     executorWith({ user: { dayUsd: 1 } }, undefined, [agent]);
     expect(lines).toEqual([{ agents: [agent.name] }]);
+    const withModels = (...models: object[]) =>
+      ({ ...agent, llmConfig: { ...agent.llmConfig, models } }) as AgentDefinition;
+    const unpricedOf = (each: AgentDefinition) => unpricedAgents(new AgentRegistry([each]));
+    expect(unpricedOf(withModels())).toEqual([agent.name]);
+    expect(unpricedOf(withModels({ pricing }, {}))).toEqual([agent.name]);
+    expect(unpricedOf(withModels({ pricing }, { pricing }))).toEqual([]);
+  });
+
+  it('budgets are those that are set, and refuse unless told to warn', () => {
+    expect(budgetsOfSettings({ BUDGET_ACTION: 'warn' })).toBeUndefined();
+    const user = { dayUsd: 1, monthUsd: 2 };
+    const ofUser = { BUDGET_USER_DAY_USD: 1, BUDGET_USER_MONTH_USD: 2 };
+    const all = budgetsOfSettings({ ...ofUser, BUDGET_TENANT_DAY_USD: 3 });
+    expect(all).toEqual({ user, tenant: { dayUsd: 3 }, action: 'refuse' });
+    const one = budgetsOfSettings({ BUDGET_TENANT_MONTH_USD: 4, BUDGET_ACTION: 'warn' });
+    expect(one).toEqual({ user: {}, tenant: { monthUsd: 4 }, action: 'warn' });
   });
 
   it('the budget of which most is spent comes first, one of nothing is spent from the beginning', () => {

@@ -1,7 +1,7 @@
 import { parseEnv } from '../../../config/env.js';
 import { createSweep, createRepair } from '../../../runs/sweep.js';
 import type { Runs } from '../../../runs/runs.js';
-import { limits, toQuotas } from '../../../extensions/limits/index.js';
+import { limits, limitsOfSettings, toQuotas } from '../../../extensions/limits/index.js';
 import { createQuotasOf, readQuotas } from '../../../extensions/limits/quotas.js';
 import type { OwnerCounts } from '../../../store/contract/owners.js';
 import type { BeginResult } from '../../../store/contract/runs.js';
@@ -32,7 +32,8 @@ it('a limit that is no number is refused at the start, since nothing compares wi
   expect(wrong({ budgets: { tenant: { monthUsd: -1 }, action: 'stop' } })).toThrow(
     'budgets.action',
   );
-  limits({ quotas: toQuotas({ runs: Infinity }), budgets: { user: { dayUsd: undefined } } });
+  const budgets = { user: { dayUsd: undefined }, action: 'refuse' } as const;
+  limits({ quotas: toQuotas({ runs: Infinity, queued: 0 }), budgets });
 });
 
 interface Message {
@@ -68,7 +69,9 @@ describe('what a user may have', () => {
     await expect(refusal).rejects.toMatchObject(
       exceeded('runs', { of: 'user', limit: 2, used: 2 }),
     );
-    await expect(refusal).rejects.toThrow('2 answers are being written at once, as many as may be');
+    await expect(refusal).rejects.toThrow(
+      /^2 answers are being written at once, as many as may be/,
+    );
     expect(await say(executor, { owner: 'bob' })).toMatchObject({ kind: 'begun' });
     if (begun.kind === 'begun') await drive(stores, first).end(begun.run.runId, 'completed');
     expect(await say(executor)).toMatchObject({ kind: 'begun' });
@@ -115,7 +118,9 @@ describe('what a user may have', () => {
     const begun = await say(executor, { sessionId, text: 'x'.repeat(10_000) });
     if (begun.kind === 'begun') await drive(stores, sessionId).end(begun.run.runId, 'completed');
     await executor.branch({ sessionId });
-    await expect(executor.branch({ sessionId })).rejects.toMatchObject(exceeded('bytes'));
+    const refusal = executor.branch({ sessionId });
+    await expect(refusal).rejects.toMatchObject(exceeded('bytes'));
+    await expect(refusal).rejects.toThrow('The conversations hold 0 MB, as much as may be.');
     await expect(say(executor, { text: 'y'.repeat(10_000) })).rejects.toMatchObject(
       exceeded('bytes'),
     );
@@ -134,6 +139,9 @@ describe('what a user may have', () => {
     await expect(edit(4_000)).rejects.toMatchObject(exceeded('bytes'));
     expect(await stores.store.sessions.read(sessionId)).toMatchObject({ status: 'starting' });
     expect(await edit(1_000)).toMatchObject({ turn: 1 });
+    expect(await stores.store.sessions.rows(sessionId, 0)).toMatchObject([
+      { parts: [{ text: 'x'.repeat(1_000) }] },
+    ]);
     expect(await stores.store.runs.list(sessionId)).toMatchObject([
       { status: 'interrupted', reason: 'superseded' },
       { status: 'starting' },
@@ -211,6 +219,7 @@ describe('what a tenant may have', () =>
     await say(executor, { owner: 'bob', tenant: 'acme' });
     const refusal = say(executor, { owner: 'cem', tenant: 'acme' });
     await expect(refusal).rejects.toMatchObject(exceeded('runs', { of: 'tenant', limit: 2 }));
+    await expect(refusal).rejects.toThrow('In your organisation: 2 answers are being written');
     expect(await say(executor, { owner: 'cem', tenant: 'other' })).toMatchObject({ kind: 'begun' });
     expect(await say(executor, { owner: 'cem' })).toMatchObject({ kind: 'begun' });
   }));
@@ -230,6 +239,16 @@ describe('quotas from the settings', () => {
     expect(quotasOf({ HOST: '0.0.0.0' }, true)).toEqual(toQuotas());
     expect(quotasOf({ HOST: '127.0.0.1' }, false)).toEqual(toQuotas());
     expect(quotasOf({ QUOTA_RUNS: '3' }, true)).toEqual(toQuotas({ runs: 3 }));
+  });
+
+  it('a worker has the limits that are set alone, an API those of its sign-in', () => {
+    const [HOST, user] = ['127.0.0.1', { dayUsd: 1 }];
+    const set = limitsOfSettings({ HOST, QUOTA_RUNS: 3, BUDGET_USER_DAY_USD: 1 });
+    const budgets = { user, tenant: {}, action: 'refuse' };
+    expect(set).toEqual({ quotas: toQuotas({ runs: 3 }), budgets });
+    expect(limitsOfSettings({ HOST })).toEqual({});
+    const ofApi = (isOpen: boolean) => limitsOfSettings({ HOST }, { isOpen }).quotas;
+    expect([true, false].map(ofApi)).toEqual(['unlimited', toQuotas()]);
   });
 
   it('settings replace the default quotas', () => {

@@ -1,6 +1,6 @@
 import type { Identity } from '../../../api/identity.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
-import { drive } from '../../support/session-driver.js';
+import { AGENT, drive } from '../../support/session-driver.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 
 let api: ApiServer;
@@ -38,6 +38,10 @@ describe('usage over HTTP', () => {
     await startFor({ roles: ['viewer'] });
     const [status, { usage }] = await read();
     expect([status, usage.length]).toEqual([200, 3]);
+    const today = new Date().toISOString().slice(0, 10);
+    const [, { usage: days, ...window }] = await read('?by=day,agent');
+    expect(window).toEqual({ since: `${today.slice(0, 8)}01`, until: today });
+    expect(days).toMatchObject([{ day: today, agent: AGENT, runs: 4 }]);
     expect((await read('?by=owner'))[1].usage).toEqual([
       { owner: 'ann', runs: 3, inputTokens: 30, outputTokens: 15, costMicroUsd: 21 },
       { owner: 'bob', runs: 1, inputTokens: 10, outputTokens: 5, costMicroUsd: 7 },

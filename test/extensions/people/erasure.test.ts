@@ -19,13 +19,15 @@ let api: ApiServer;
 let session: SessionDriver;
 let isAway: boolean;
 let erased: RunsOfSession[];
+let forget: () => Promise<void>;
 
 beforeEach(async () => {
-  [isAway, erased] = [false, []];
+  [isAway, erased, forget] = [false, [], () => Promise.resolve()];
   stores = createMemoryStores();
   api = await startOnMemory({
     stores,
     runs: {
+      extensions: [{ name: 'own', forget: () => forget() }],
       workflows: {
         ...IDLE_WORKFLOWS,
         erase: async (_, found) => {
@@ -70,6 +72,17 @@ it('is not complete while histories of an earlier request are left', async () =>
   expect(await erase()).toMatchObject({ status: 200, complete: true, conversations: 0 });
   expect(await stores.store.erasures.pending(ANN)).toEqual([]);
   expect(erased).toHaveLength(1);
+});
+
+it('goes on while an extension is away, and tells what it has erased', async () => {
+  forget = () => Promise.reject(new HelixError('unavailable', 'away'));
+  const some = expect.any(Number) as unknown;
+  const sums = { sessions: 1, workflows: 1, rows: some, entries: some, bytes: some };
+  expect(await erase()).toEqual({ status: 202, complete: false, conversations: 1, ...sums });
+  forget = () => Promise.reject(new HelixError('not_allowed', 'no'));
+  expect(await erase()).toMatchObject({ status: 403 });
+  forget = () => Promise.resolve();
+  expect(await erase()).toMatchObject({ status: 200, complete: true });
 });
 
 it('is not complete if the person has begun another conversation meanwhile', async () => {
@@ -161,6 +174,12 @@ describe('what takes two operators', () => {
       ['otto', 'asked', pseudonym],
       ['olga', 'requested', pseudonym],
     ]);
+    const page = async (more = '') =>
+      (await ask('zoe', 'GET', `/operator/audit?limit=1${more}`))[1] as AuditReply;
+    const newest = await page();
+    const older = await page(`&cursor=${newest.cursor ?? ''}`);
+    expect(older).toMatchObject({ entries: [{ n: (newest.entries[0]?.n ?? 0) - 1 }] });
+    expect([newest.requests, older.requests]).toEqual([expect.any(Array), undefined]);
     // A request lapses after a day, so each operator has to ask again.
     now += 24 * 60 * 60_000;
     expect(await ask('otto', 'POST', path)).toEqual(ALONE);

@@ -2,7 +2,9 @@ import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import type { ByteRange } from '../../../store/contract/files.js';
 import { HelixError } from '../../../protocol/errors.js';
+import { LIMITS } from '../../../protocol/limits.js';
 import { newSubAgent } from '../../../store/conformance/tree.js';
+import { toAct } from '../../../runs/record/acts.js';
 import { drive, userMessage } from '../../support/session-driver.js';
 import { startApi, type ApiServer, type StartOptions } from '../../api/api-server.js';
 
@@ -33,7 +35,7 @@ async function start(options: StartOptions = {}) {
   const messages = Array.from({ length: 101 }, (_, n) => userMessage(`u${String(n)}`));
   await session.begin({ ...owner, messages });
   await store.owners.fold(session.id);
-  return { store, session, read };
+  return { stores, store, session, read };
 }
 
 async function lines(): Promise<Record<string, unknown>[]> {
@@ -56,7 +58,8 @@ it('an export counts among the requests of a minute, and is recorded only if it 
     { code: 'too_many_requests' },
   ]);
   const { entries } = await store.audit.page('acme', { limit: 10, action: 'export' });
-  expect(entries).toHaveLength(2);
+  const ofPerson = { entry: { target: { person: expect.any(String) as unknown } } };
+  expect(entries).toMatchObject([ofPerson, ofPerson]);
 });
 
 it.each(['before the first line', 'in the middle'])(
@@ -98,6 +101,30 @@ it('an export has the whole transcript, and those of sub-agents', async () => {
     sessionId: child.sessionId.replace(session.id, 'mine'),
     row: expect.objectContaining({ role: 'user', parts: [{ type: 'text', text: 'do d1' }] }),
   });
+});
+
+it("an export has all conversations, and of the trail the person's own acts alone", async () => {
+  const { stores, store } = await start();
+  for (let n = 0; n < 50; n += 1) {
+    const { id, begin } = drive(stores, toStoredSessionId(`more-${String(n)}`, 'acme'));
+    await begin({ ...owner, now: 1 });
+    await store.owners.fold(id);
+  }
+  for (let n = 0; n <= LIMITS.auditPage + 1; n += 1) {
+    const act = toAct('stop', { by: n === 0 ? 'bob' : 'ann' }, { tenant: 'acme', owner: 'ann' });
+    await store.audit.record(act, {});
+  }
+  const found = await lines();
+  expect(found.filter(({ type }) => type === 'conversation')).toHaveLength(51);
+  expect(found[0]).toMatchObject({
+    type: 'conversation',
+    sessionId: 'mine',
+    title: 'hello from u0',
+  });
+  const acts = found.filter(({ type }) => type === 'audit');
+  const entry = expect.objectContaining({ action: 'stop' }) as unknown;
+  expect(acts).toContainEqual({ type: 'audit', n: 2, entry });
+  expect(acts).not.toContainEqual(expect.objectContaining({ n: 1 }));
 });
 
 it('an export has the state of the agent and what is queued', async () => {
