@@ -84,12 +84,11 @@ const { retryDelayMs } = toPatience({});
 /** Returns true for errors of the connection and the server, false for errors of the run. */
 function isBreak(error: Error): boolean {
   return (
-    error instanceof ChatRequestError ||
     isNetworkError(error) ||
     ReplyBrokenError.isInstance(error) ||
     // The stock transport passes on the last event of a broken reply.
     error.message === BROKEN_OFF ||
-    // Its refusals have the status, or the reply's body as message.
+    // Refusals have the status, or the reply's body as message.
     'statusCode' in error ||
     readCode(error.message) !== undefined
   );

@@ -1,6 +1,7 @@
 import type { UIMessage } from '@ai-sdk/react';
 import type { ChatTransport } from 'ai';
 import { ChatRequestError, ReplyBrokenError } from '../../../ai-sdk/client/index.js';
+import { BROKEN_OFF } from '../../../ai-sdk/parts/errors.js';
 import type { UseHelixChatOptions } from '../../../ai-sdk/react/index.js';
 import { HOOKS, openHookPage } from '../../support/hook-page.js';
 import { openDocument } from '../../support/open-document.js';
@@ -126,6 +127,9 @@ describe.each(HOOKS)('useHelixChat on %s', (_, useHelixChat) => {
   it.each([
     ['repeats a turn that failed', 'The model is away.', ANSWERED, ['regenerate-message']],
     ['repeats no turn', Object.assign(new Error('No.'), { statusCode: 500 }), WAITING, undefined],
+    ['repeats no turn without a network', new TypeError('Failed to fetch'), WAITING, undefined],
+    ['repeats no turn that was cut', BROKEN_OFF, WAITING, undefined],
+    ['repeats no turn that was withdrawn', new ReplyBrokenError('withdrawn'), WAITING, undefined],
     ['repeats no turn after a code', new Error('{"code":"internal_error"}'), WAITING, undefined],
   ])('a retry behind a question %s', async (_, failure, reply, again) => {
     const { hook, asked, untilFailed } = await openFailing(failure, {
