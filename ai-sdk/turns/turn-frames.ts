@@ -324,7 +324,6 @@ function toFinishReason({ stream, status }: SessionRecord): FinishReason {
  * since no reader may resume after it.
  */
 export function toBroken(error: unknown, position: number): StreamBrokenError {
-  if (error instanceof SlowReaderError) return error;
   const [known, cause] =
     error instanceof StreamBrokenError ? [error, error.cause] : [undefined, error];
   const { message = 'the log cannot be followed', parts = [] } = known ?? {};

@@ -1,12 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { toStoredSessionId, type Authorize } from '../../ai-sdk/index.js';
 import { OPEN_API, ROUTES } from '../support/all-routes.js';
-import { hasSecond } from '../../api/operator-access.js';
+import { hasSecond, requireSecondOperator } from '../../api/operator-access.js';
 import type { Route } from '../../api/routes/route.js';
+import type { Identity } from '../../api/identity.js';
 import type { Role } from '../../protocol/actor.js';
+import type { HelixError } from '../../protocol/errors.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { WORKFLOW_TYPE } from '../../protocol/temporal.js';
-import type { AuditEntry } from '../../store/contract/audit.js';
+import type { AuditEntry, DualRequest } from '../../store/contract/audit.js';
 import type { MemoryStores } from '../../store/memory/index.js';
 import { toAct } from '../../runs/record/acts.js';
 import { describedBody } from '../support/described-body.js';
@@ -413,9 +415,50 @@ it.each<[string, object, object, boolean]>([
     { by: 'other-tenant:hq|olga', personId: 'q' },
     true,
   ],
+  [
+    'a guest of that name from no tenant',
+    { by: 'olga', personId: 'p' },
+    { by: 'other-tenant:|olga', personId: 'q' },
+    true,
+  ],
   ['one who asked for another person', { by: 'olga', subject: 'bob' }, { by: 'otto' }, false],
   ['one who asked for another act', { by: 'olga', action: 'open' }, { by: 'otto' }, false],
 ])('%s: is it a second person?', (_who, first, second, isSecond) => {
   const request = { action: 'forget', subject: 'ann', by: '', until: 1 } as const;
   expect(hasSecond([{ ...request, ...first }], { ...request, ...second }, 'acme')).toBe(isSecond);
+});
+
+describe('a request that takes two operators', () => {
+  const asked: DualRequest = { action: 'forget', subject: 'ann', by: 'olga', until: 1 };
+
+  /** Sends a request to erase ann as olga, of whom `known` is what was asked before. */
+  async function send(known: DualRequest[], caller: Partial<Identity> = {}) {
+    const noted: unknown[] = [];
+    const ask = async (_tenant: unknown, { by }: DualRequest) => void noted.push(by);
+    const record = async () => [];
+    const audit = { asked: async () => known, ask, record };
+    const call = {
+      deps: { stateStore: { audit }, logger: { info: () => undefined } },
+      request: { get: () => undefined },
+      caller: { userId: 'olga', tenantId: 'acme', ...caller },
+    };
+    const sent = requireSecondOperator(call as never, { action: 'forget', subject: 'ann' });
+    const code = await sent.catch(({ code }: HelixError) => code);
+    return [code, noted];
+  }
+
+  it.each([
+    ['was not asked', []],
+    ['was asked for another person', [{ ...asked, subject: 'bob' }]],
+    ['was asked for another act', [{ ...asked, action: 'open' as const }]],
+  ])('is noted if it %s', async (_, known) => {
+    expect(await send(known)).toEqual(['second_person_required', ['olga']]);
+  });
+
+  it('is not noted again, needs no second person without accounts, and knows guests', async () => {
+    expect(await send([asked])).toEqual(['second_person_required', []]);
+    expect(await send([], { isEveryone: true })).toEqual([undefined, []]);
+    const guest = { ...asked, by: 'other-tenant:|olga', personId: 'q' };
+    expect(await send([guest], { personId: 'p' })).toEqual([undefined, ['olga']]);
+  });
 });

@@ -1,4 +1,5 @@
-import { createTurnFrames } from '../../../ai-sdk/turns/turn-frames.js';
+import { StreamBrokenError } from '../../../ai-sdk/parts/errors.js';
+import { createTurnFrames, toBroken } from '../../../ai-sdk/turns/turn-frames.js';
 import type { TurnSpan } from '../../../ai-sdk/turns/turn-progress.js';
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { formatModelWriter } from '../../../protocol/ids.js';
@@ -6,6 +7,7 @@ import type { NewCall } from '../../../store/contract/call-record.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { drive, newCall } from '../../support/session-driver.js';
+import { until } from '../../support/until.js';
 
 interface Viewer {
   text: string;
@@ -93,6 +95,13 @@ async function createTurn(profile: TurnSpan['profile'] = 'common') {
     },
     say: async (text: string) => {
       await session.say(writer, (batch += 1), text);
+      await record();
+    },
+    request: async (toolCallId: string) => {
+      const about = { agentId: 's1', agentType: 'lab', step: writer.step, timestamp: 1 };
+      const call = { toolCallId, toolName: 'pay', approvalId: toolCallId, input: {} };
+      const asked = { type: 'tool_approval_request' as const, ...about, ...call };
+      await streamManager.append(writer, (batch += 1), [asked]);
       await record();
     },
     /** Commits the step, and with it the turn unless it has calls. */
@@ -302,6 +311,29 @@ describe('viewers of an active turn', () => {
     for (const { error } of viewers) expect(error).toMatchObject({ name: 'StreamBrokenError' });
   });
 
+  it('a viewer that joins behind a question for others does not get it', async () => {
+    const { followed, waits, view, say, request } = await createTurn();
+    const judges = { judges: () => true, mayDecide: () => Promise.resolve(false) };
+    const viewer = { key: 'v', ...judges };
+    const early = view(false, { viewer });
+    await say('May I? ');
+    await soon();
+    const gate = createGate();
+    waits.read = gate.opened;
+    const late = view(false, { viewer });
+    await request('c1');
+    await soon();
+    gate.open();
+    await soon();
+    expect(followed.ever).toBe(1);
+    for (const each of [early, late]) {
+      expect(each.text).toContain('"toolCallId":"c1"');
+      expect(each.text).not.toContain('tool-approval-request');
+      each.leave();
+    }
+    await Promise.all([early.done, late.done]);
+  });
+
   it('viewers share no reader with others that received different parts', async () => {
     const { followed, waits, view, say, commit, next, discard } = await createTurn('v7');
     await commit(newCall('c1', 'server'));
@@ -324,6 +356,20 @@ describe('viewers of an active turn', () => {
     expect(late.text).not.toContain('reset-step');
     expect(textOf(late)).toBe('whole');
   });
+});
+
+it('a reply that breaks off tells its reader once to load it again', () => {
+  const cause = new Error('Redis is away');
+  const lost = toBroken(cause, 7);
+  const [resync, ...rest] = lost.parts;
+  expect(lost).toMatchObject({ message: 'the log cannot be followed', cause });
+  expect(resync).toMatchObject({ type: 'data-stream-resync', data: { fromSequence: 7 } });
+  expect(rest).toMatchObject([{ type: 'error' }]);
+  const note = { type: 'data-note', data: 1 } as const;
+  const told = [note, resync].filter((part) => part !== undefined);
+  const withdrawn = toBroken(new StreamBrokenError('withdrawn', told, { cause }), 9);
+  expect(withdrawn).toMatchObject({ message: 'withdrawn', cause });
+  expect(withdrawn.parts).toEqual([...told, ...rest]);
 });
 
 describe('a replay of what is stored', () => {
