@@ -64,7 +64,8 @@ async function parse(body: Buffer): Promise<unknown> {
     if (body.length > LARGE_BYTES) await nextTick();
   };
   await rest();
-  const text = body.toString();
+  // This drops a byte order mark.
+  const text = new TextDecoder().decode(body);
   await rest();
   const value = parseJson(text);
   if (typeof value !== 'object' || value === null) throw notJson();

@@ -94,8 +94,8 @@ export function bodyTooLarge(): HelixError {
 }
 
 function decompress(request: Request): Readable {
-  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (encoding === 'identity') return request;
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return request;
   const create = DECOMPRESSORS.get(encoding);
   if (create === undefined) {
     const text = 'The compression of the request body is not supported.';

@@ -41,7 +41,7 @@ export const WEBHOOK_ROUTES: readonly Route[] = [
 
 /** Reads a webhook's body as JSON, whatever its content type; null without a body. */
 async function readPayload(request: Request): Promise<unknown> {
-  const text = String(await readBody(request, LIMITS.webhookBytes));
+  const text = new TextDecoder().decode(await readBody(request, LIMITS.webhookBytes));
   if (text === '') return null;
   if (isDeeperThan(LIMITS.jsonDepth, text)) {
     throw new HelixError('validation_error', 'The body is nested too deeply.');

@@ -256,6 +256,19 @@ describe('unusual input', () => {
     await response.text();
   });
 
+  it.each([
+    ['a byte order mark', '\uFEFF', {}],
+    ['an empty encoding', '', { 'content-encoding': '' }],
+  ])('a post may have %s', async (name, before, headers) => {
+    const response = await fetch(`${api.url}/api/chat/${name.replaceAll(' ', '-')}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: before + JSON.stringify({ messages: hello }),
+    });
+    expect(response.status).toBe(200);
+    await response.text();
+  });
+
   it('metadata that is too large is dropped and its message is kept', async () => {
     const metadata = { note: 'x'.repeat(70_000) };
     const response = await api.post('/api/chat/three', {
