@@ -443,7 +443,7 @@ describe('a request that takes two operators', () => {
       caller: { userId: 'olga', tenantId: 'acme', ...caller },
     };
     const sent = requireSecondOperator(call as never, { action: 'forget', subject: 'ann' });
-    const code = await sent.catch(({ code }: HelixError) => code);
+    const code = await sent.catch((error: unknown) => (error as HelixError).code);
     return [code, noted];
   }
 

@@ -7,7 +7,6 @@ import type { NewCall } from '../../../store/contract/call-record.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { drive, newCall } from '../../support/session-driver.js';
-import { until } from '../../support/until.js';
 
 interface Viewer {
   text: string;
@@ -29,14 +28,15 @@ async function createTurn(profile: TurnSpan['profile'] = 'common') {
   let batch = 0;
   await session.claim(writer);
   const followed = { ever: 0, now: 0 };
-  /** What reading, and letting the log go, wait for; and the writer whose entries are not read. */
-  const waits = { read: Promise.resolve(), letGo: Promise.resolve(), without: '' };
+  /** What reading, and letting the log go, wait for; and which entries are not read. */
+  const waits = { read: Promise.resolve(), letGo: Promise.resolve(), without: '', upTo: Infinity };
   const { streamManager } = stores;
   const reader = {
     read: async (...args: Parameters<typeof streamManager.read>) => {
       await waits.read;
       const entries = await streamManager.read(...args);
-      return entries.filter((entry) => entry.writer !== waits.without);
+      const { without, upTo } = waits;
+      return entries.filter(({ writer, sequence }) => writer !== without && sequence <= upTo);
     },
     follow: async function* (...args: Parameters<typeof streamManager.follow>) {
       followed.ever += 1;
@@ -96,6 +96,7 @@ async function createTurn(profile: TurnSpan['profile'] = 'common') {
     say: async (text: string) => {
       await session.say(writer, (batch += 1), text);
       await record();
+      return position;
     },
     request: async (toolCallId: string) => {
       const about = { agentId: 's1', agentType: 'lab', step: writer.step, timestamp: 1 };
@@ -332,6 +333,25 @@ describe('viewers of an active turn', () => {
       each.leave();
     }
     await Promise.all([early.done, late.done]);
+  });
+
+  it('a viewer that joins behind entries that are gone shares the reader, too', async () => {
+    const { followed, waits, view, say, commit } = await createTurn();
+    const early = view();
+    waits.upTo = await say('half');
+    await soon();
+    const gate = createGate();
+    waits.read = gate.opened;
+    const late = view();
+    await say(' gone');
+    await soon();
+    gate.open();
+    await soon();
+    expect(followed.ever).toBe(1);
+    await say(' whole');
+    await commit();
+    await Promise.all([early.done, late.done]);
+    expect([textOf(early), textOf(late)]).toEqual(['half gone whole', 'half whole']);
   });
 
   it('viewers share no reader with others that received different parts', async () => {
