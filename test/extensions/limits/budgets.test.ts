@@ -98,27 +98,18 @@ describe('budgets', () => {
     expect(new Set(notices.map(({ id }) => id)).size).toBe(2);
   });
 
-  it.each<[Budgets, object, string]>([
-    [
-      { user: { dayUsd: 1 } },
-      { of: 'user', period: 'day', limitUsd: 1 },
-      'The budget of you for this day is spent. New answers are possible tomorrow.',
-    ],
-    [
-      { user: { monthUsd: 1 } },
-      { of: 'user', period: 'month', limitUsd: 1 },
-      'The budget of you for this month is spent. New answers are possible next month.',
-    ],
-    [
-      { tenant: { dayUsd: 1 } },
-      { of: 'tenant', period: 'day' },
-      'The budget of your organisation for this day is spent. New answers are possible tomorrow.',
-    ],
-  ])('no run begins once the budget %j is spent', async (budgets, detail, message) => {
+  it.each<[string, Budgets, { of: string; period: string; limitUsd?: number }]>([
+    ['a user, day', { user: { dayUsd: 1 } }, { of: 'user', period: 'day', limitUsd: 1 }],
+    ['a user, month', { user: { monthUsd: 1 } }, { of: 'user', period: 'month', limitUsd: 1 }],
+    ['a tenant', { tenant: { dayUsd: 1 } }, { of: 'tenant', period: 'day' }],
+  ])('no run begins once the budget of %s is spent', async (_, budgets, detail) => {
     const runs = executorWith(budgets);
     expect(await say(runs)).toMatchObject({ kind: 'begun' });
     await spend(1);
     const error = await say(runs).catch((reason: unknown) => reason as { detail?: object });
+    const whose = detail.of === 'tenant' ? 'your organisation' : 'you';
+    const until = detail.period === 'day' ? 'tomorrow' : 'next month';
+    const message = `The budget of ${whose} for this ${detail.period} is spent. New answers are possible ${until}.`;
     expect(error).toMatchObject({ ...refused(detail), message });
     // The detail holds no more: users may not learn their tenant's budget.
     expect(Object.keys('detail' in error ? (error.detail ?? {}) : {})).toEqual(Object.keys(detail));

@@ -18,10 +18,11 @@ let stores: MemoryStores;
 let api: ApiServer;
 let created: ScheduleInput[];
 let deletedOf: string[];
+let triggered: unknown[][];
 let isAway: boolean;
 
 beforeEach(async () => {
-  [created, deletedOf, isAway] = [[], [], false];
+  [created, deletedOf, triggered, isAway] = [[], [], [], false];
   stores = createMemoryStores();
   const agents = new AgentRegistry(
     (['tester', 'hidden'] as const).map((name) =>
@@ -34,6 +35,7 @@ beforeEach(async () => {
       created.push(input);
       return FAKE_SCHEDULES.create(input);
     },
+    trigger: async (...of) => void triggered.push(of),
     deleteOf: async (_, owner) => {
       if (isAway) throw new HelixError('unavailable', 'away');
       deletedOf.push(owner);
@@ -47,6 +49,7 @@ beforeEach(async () => {
     runs: { extensions: [schedules(() => fake)] },
     authenticate: (request) => ({
       userId: request.get('x-user') ?? '',
+      personId: 'p-col',
       tenantId: 'acme',
       roles: ['operator'],
     }),
@@ -62,12 +65,16 @@ async function create(body: object): Promise<unknown[]> {
 it('is of the tenant and by the caller, whatever the body says, and noted', async () => {
   const lies = { tenant: 'other', by: 'ann', tenantId: 'other' };
   expect(await create({ ...BODY, ...lies, owner: undefined })).toEqual([201, undefined]);
-  const one = { tenant: 'acme', by: 'col', owner: 'col', timeZone: 'UTC', overlap: 'skip' };
+  const who = { by: 'col', personId: 'p-col' };
+  const one = { ...who, tenant: 'acme', owner: 'col', timeZone: 'UTC', overlap: 'skip' };
   expect(created).toMatchObject([{ ...one, whenBusy: 'skip' }]);
+  expect((await api.post(`${PATH}/daily/trigger`, {}, USER)).status).toBe(202);
+  expect(triggered).toEqual([['acme', 'daily', who]]);
   await api.post(`${PATH}/daily/pause`, { reason: 'why' }, USER);
   const { entries } = await stores.store.audit.page('acme', { limit: 9, action: 'schedule' });
   expect(entries.map(({ entry, name }) => [name, entry.detail])).toEqual([
     ['col', { what: 'pauseSchedule', schedule: 'daily', agent: 'tester' }],
+    ['col', { what: 'triggerSchedule', schedule: 'daily', agent: 'tester' }],
     ['col', { what: 'createSchedule', schedule: 'daily', agent: 'tester' }],
   ]);
 });
