@@ -14,7 +14,7 @@ export interface Erasing {
    * Stops the session's run and erases the session with its stream, its workflows and their
    * histories. Undefined for an unknown id.
    *
-   * @throws HelixError `unavailable` if a run that is active or waits cannot be signalled; nothing is
+   * @throws HelixError `unavailable` if a run that is active or waits cannot be reached; nothing is
    * erased then
    */
   deleteSession: (sessionId: string, by?: string | Actor) => Promise<ErasureReply | undefined>;
@@ -34,7 +34,7 @@ const APPEARS_MS = 15_000;
  * delete in Temporal, figures of the owner, the receipt. Each step can be repeated, by the sweeper
  * if this process dies.
  */
-export function createErasing({ store, workflows, pauses, lostSignal, logger }: RunsCore): Erasing {
+export function createErasing({ store, workflows, pauses, logger }: RunsCore): Erasing {
   const { sessions, runs, due, audit, erasures, files, owners } = store;
 
   /** @throws HelixError `unavailable`; it is repeated as a whole then */
@@ -90,13 +90,10 @@ export function createErasing({ store, workflows, pauses, lostSignal, logger }: 
       await due.note(rootOf(sessionId), CHECK_MS, record !== undefined);
       if (record !== undefined && !isTerminal(record.status)) {
         await runs.stop(sessionId, { mode: 'abort', reason: 'deleted', by: actor.by });
-        const signalled = workflows.wake(record.runId);
-        // A starting run reads its record first, finds none and ends.
-        if (record.status !== 'starting') await signalled;
-        else {
-          void signalled.catch(lostSignal(record.runId));
-          await pauses.drop(toHeld(record));
-        }
+        // A starting run reads its record first, finds none and ends. Others must be within reach, but no
+        // signal ends them: Temporal deletes a workflow late if it has just closed.
+        if (record.status === 'starting') await pauses.drop(toHeld(record));
+        else await workflows.state(record.runId);
       }
       const act = toAct('erase', actor);
       await sessions.erase(sessionId, act);

@@ -115,9 +115,11 @@ export function createLocalRuns(deps: LocalRunsDeps): LocalRuns {
     retry: () => Promise.resolve(),
     closedSince: () => Promise.resolve([]),
     openPage: () => Promise.resolve({ runIds: [], next: undefined }),
-    erase: (_sessionId, { runs }) => {
-      for (const runId of runs) {
+    erase: (_sessionId, { runs, childRuns }) => {
+      for (const runId of [...runs, ...childRuns]) {
         givenUp.delete(runId);
+        // It finds no record and ends.
+        carried.get(runId)?.loop.look();
       }
       return Promise.resolve({ deleted: 0, unknown: [] });
     },

@@ -89,7 +89,7 @@ describe('a session that is erased', () => {
       const id = idle.newSessionId();
       const run = await idle.begin(id, talks.name, 'hello');
       const refuse = () => Promise.reject(new Error('no engine'));
-      const workflows = { ...idle.workflows, wake: refuse, erase: refuse };
+      const workflows = { ...idle.workflows, state: refuse, erase: refuse };
       const executor = createIdleRuns(stores, { workflows });
       expect(await executor.deleteSession(id)).toMatchObject({ complete: false, workflows: 0 });
       // Redis keeps only the note of the work left in Temporal.
@@ -122,13 +122,13 @@ describe('a session that is erased', () => {
   );
 
   it.concurrent(
-    'a session is not erased if its run cannot be signalled, since its workflow would wait forever',
+    'a session is not erased if its run cannot be reached, since its workflow would wait on',
     async () => {
       const id = runs.newSessionId();
       const run = await runs.begin(id, 'lab', script({ calls: [charge('c1')] }));
       await runs.untilStatus(id, 'waiting_approval');
       const outage = new HelixError('unavailable', 'The agents cannot be reached right now.');
-      const workflows = { ...runs.workflows, wake: () => Promise.reject(outage) };
+      const workflows = { ...runs.workflows, state: () => Promise.reject(outage) };
       const executor = createIdleRuns(stores, { workflows });
       await expect(executor.deleteSession(id)).rejects.toBe(outage);
       expect(await stores.store.sessions.read(id)).toMatchObject({ status: 'aborted' });
