@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { retryDelay } from '../../protocol/time.js';
 import { HelixError } from '../../protocol/errors.js';
+import { followFailovers } from './failovers.js';
 import { startPulse } from './pulse.js';
 import { parseRedisAddress, type Access, type RedisAddress, type TlsFiles } from './addresses.js';
 
@@ -96,8 +97,7 @@ export function duplicateForSubscriptions(redis: RedisConnection): RedisConnecti
           ...SILENCE,
           ...OWN_RENEWAL,
         });
-  subscriber.on('error', () => undefined);
-  startPulse(subscriber);
+  keepUp(subscriber);
   return subscriber;
 }
 
@@ -108,10 +108,15 @@ function createClient(url: string, policy: RetryPolicy, use: 'commands' | 'subsc
     address.kind === 'cluster'
       ? createCluster(address, policy, use)
       : createRedis(address, policy, use);
+  keepUp(client);
+  return client;
+}
+
+function keepUp(client: RedisConnection): void {
   // An unobserved 'error' event would end the process.
   client.on('error', () => undefined);
   startPulse(client);
-  return client;
+  if (!('nodes' in client)) followFailovers(client);
 }
 
 /** Closes a client permanently. Closing one that has already ended would keep the process alive for two seconds. */
@@ -155,8 +160,7 @@ function createRedis(
     db,
     // Short, because closing a client waits for it.
     sentinelRetryStrategy: () => RETRY_PAUSE_MS,
-    // Not failoverDetector: it permanently ends a client that is just reconnecting. Sentinels close
-    // the connections of a master that they demote.
+    // Not failoverDetector, for `followFailovers`: it permanently ends a client that is just reconnecting.
     ...(tls && { enableTLSForSentinelMode: true, sentinelTLS: readTlsFiles(files) }),
   });
 }

@@ -11,6 +11,8 @@ export interface SentinelPair {
   readonly url: string;
   readonly master: RedisProcess;
   readonly replica: RedisProcess;
+  /** Makes the Sentinel promote the replica while its master runs; resolves when it names the new one. */
+  failOver: () => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -53,6 +55,20 @@ export async function startSentinelPair(tls?: RedisCertificate): Promise<Sentine
         : `redis-sentinel://127.0.0.1:${String(sentinel.port)}/${NAME}`,
       master,
       replica,
+      failOver: () =>
+        sentinel.ask(async (redis) => {
+          // It takes a replica only once it has heard from it.
+          await until('the Sentinel begins', () =>
+            redis.call('SENTINEL', 'FAILOVER', NAME).then(
+              () => true,
+              () => false,
+            ),
+          );
+          await until('the Sentinel names the new master', async () => {
+            const found = await redis.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME);
+            return String((found as unknown[])[1]) === String(replicaPort ?? replica.port);
+          });
+        }),
       close,
     };
   } catch (error) {

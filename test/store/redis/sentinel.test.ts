@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { startFollower } from '../../support/follower.js';
 import { closeStores, openStores } from '../../support/test-stores.js';
 import { startSentinelPair, type SentinelPair } from '../../support/redis-sentinel.js';
@@ -86,4 +87,23 @@ describe('behind Sentinels, when the master is killed', () => {
       await link.close();
     },
   );
+});
+
+it('when Sentinels promote a replica while its master still runs, writers and followers go to it at once', async () => {
+  const pair = await startPair();
+  const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
+  const { session, say, writer } = await openSpeaker(worker);
+  await say(...words(10));
+  const follower = startFollower(api.streamManager, session.id, 0);
+  await until('the follower has them', () => follower.entries.length === 10);
+  await pair.failOver();
+  // The Sentinel makes the old master a replica after ten seconds.
+  await pause(1_000);
+  expect(await session.say(writer, 11, 'new', 10)).toMatchObject({ kind: 'appended' });
+  const seq = await pair.replica.ask((redis) => redis.hget(`hx:{${session.id}}:root`, 'seq'));
+  expect(Number(seq)).toBe(11);
+  await until('the follower has it', () => follower.entries.length === 11);
+  const [role] = await pair.master.ask((redis) => redis.role());
+  expect(role).toBe('master');
+  await follower.stop();
 });
