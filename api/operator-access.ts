@@ -18,7 +18,7 @@ import type { DualRequest } from '../store/contract/audit.js';
 import type { SessionCalls, SessionRecord } from '../store/contract/sessions.js';
 import { toAct } from '../runs/record/acts.js';
 import { logEntries } from '../runs/record/listeners.js';
-import { isOfTenant } from '../store/record/questions.js';
+import { isOfTenant } from '../store/record/ownership.js';
 import type { RouteDeps } from './deps.js';
 import { toActor, type Identity } from './identity.js';
 import type { Call } from './routes/route.js';

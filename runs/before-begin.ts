@@ -6,7 +6,7 @@ import type { Store } from '../store/contract/store.js';
 import type { SessionOwner } from '../store/contract/waiting.js';
 import { titleOf } from '../store/record/conversation-title.js';
 import { toStoredRow } from '../store/record/stored-json.js';
-import type { RunsDeps } from './core.js';
+import type { RunsDeps } from './deps.js';
 import type { AdmitInput, RunsExtension, RunsHost } from './extension.js';
 import type { Starts } from './starts.js';
 

@@ -3,7 +3,7 @@ import { LIMITS } from '../protocol/limits.js';
 import { isTerminal } from '../protocol/run.js';
 import { noteInBackground } from '../store/contract/due.js';
 import type { BeginInput, BeginResult, RunRecord } from '../store/contract/runs.js';
-import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
+import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './deps.js';
 import { refusal } from './refusals.js';
 import type { ExecuteInput, Runs } from './runs.js';
 import type { Starts } from './starts.js';

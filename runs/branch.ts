@@ -12,7 +12,7 @@ import { toStoredSessionId } from '../store/record/stored-session-id.js';
 import { toUserMessage } from '../store/record/user-message.js';
 import { toAct } from './record/acts.js';
 import { isUncontinued } from './record/newest-run.js';
-import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
+import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './deps.js';
 import { refusal, requireStoredId } from './refusals.js';
 import type { AdoptInput, BranchInput, ForkInput, Runs } from './runs.js';
 import { copyFiles, type Uploads } from './uploads.js';

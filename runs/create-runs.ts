@@ -6,7 +6,7 @@ import { createAgentPauses } from './agent-pauses.js';
 import { admitBeforeBegin, createAdmit, listenersOf } from './before-begin.js';
 import { createBegins, type PreparedRuns } from './begins.js';
 import { createAdopt, createBranch, createForks } from './branch.js';
-import type { RunsCore, RunsDeps } from './core.js';
+import type { RunsCore, RunsDeps } from './deps.js';
 import { createErasing } from './erase.js';
 import { tracerOf, type RunsHost } from './extension.js';
 import { createReruns } from './reruns.js';

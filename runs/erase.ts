@@ -7,7 +7,7 @@ import type { SessionOwner } from '../store/contract/waiting.js';
 import { toAct } from './record/acts.js';
 import { logEntries } from './record/listeners.js';
 import { toHeld } from './agent-pauses.js';
-import type { RunsCore } from './core.js';
+import type { RunsCore } from './deps.js';
 
 export interface Erasing {
   /**

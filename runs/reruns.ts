@@ -5,7 +5,7 @@ import type { AuditAction } from '../store/contract/audit.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import { toAct } from './record/acts.js';
 import { readInput, type AgentInput } from './agent-input.js';
-import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
+import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './deps.js';
 import type { ResumeInput, ResumeResult, Resumability, RetryInput, Runs } from './runs.js';
 import { refusal, toRefusal } from './refusals.js';
 import type { Starts } from './starts.js';

@@ -8,7 +8,7 @@ import type { SessionRecord } from '../store/contract/sessions.js';
 import type { StartNext } from './record/listeners.js';
 import { startTimeOf } from './record/newest-run.js';
 import { toHeld } from './agent-pauses.js';
-import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './core.js';
+import { FIRST_SWEEP_MS, newNonce, type RunsCore } from './deps.js';
 import { hasCodec } from './extension.js';
 import type { RunLabels } from './search-attributes.js';
 import type { Stops } from './stops.js';

@@ -6,7 +6,7 @@ import type { StopResult } from '../store/contract/runs.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
 import { forceEnd } from './record/force-end.js';
 import { toHeld } from './agent-pauses.js';
-import { FIRST_SWEEP_MS, type RunsCore } from './core.js';
+import { FIRST_SWEEP_MS, type RunsCore } from './deps.js';
 
 /** Stops runs, and ends those that cannot end themselves. */
 export interface Stops {

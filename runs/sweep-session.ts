@@ -5,7 +5,7 @@ import type { SessionRecord } from '../store/contract/sessions.js';
 import type { Answers } from './record/answers.js';
 import { STATE_LOST } from './record/force-end.js';
 import { isUncontinued, startTimeOf } from './record/newest-run.js';
-import type { RunsCore } from './core.js';
+import type { RunsCore } from './deps.js';
 import type { Starts } from './starts.js';
 import type { Stops } from './stops.js';
 import type { FindUnseen } from './unseen-attempts.js';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { RunsDeps } from './core.js';
+import type { RunsDeps } from './deps.js';
 import { createRuns } from './create-runs.js';
 import { tracerOf, type TemporalHost } from './extension.js';
 import { createRunWorkflows, type RunWorkflows } from './run-workflows.js';

@@ -11,7 +11,7 @@ import type { ClaimedStep, ModelRequest, StepMiddleware } from './middleware.js'
 import { isOfPrompt, type ProviderFailure } from './provider-failure.js';
 import { usageOf } from './spending.js';
 import { createStepReply } from './step-reply.js';
-import { clientToolsOf, deferredCallsOf } from './sub-agents.js';
+import { clientToolsOf, deferredCallsOf } from './deferred-questions.js';
 
 /** Creates a request to the current model; a new attempt resumes the model last reached. */
 export function toRequest(

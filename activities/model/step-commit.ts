@@ -32,7 +32,7 @@ import { toOutcome } from './step-outcome.js';
 import { readsSteps } from './step-records.js';
 import type { StepReply } from './step-reply.js';
 import { findEnds } from './stop-conditions.js';
-import { deferAsks } from './sub-agents.js';
+import { deferQuestions } from './deferred-questions.js';
 
 /** Ways of storing a step's reply. Each throws AttemptOver. */
 export interface StepCommit {
@@ -79,7 +79,7 @@ export function createStepCommit(
       if (reason === 'stop') return stopped();
       throw reason === undefined ? error : new AttemptOver({ kind: reason, known: chunks.known() });
     }
-    const opened = deferAsks(agent, ref.sessionId, made.opened);
+    const opened = deferQuestions(agent, ref.sessionId, made.opened);
     const open = opened.flatMap(({ call }) => (isOpen(call) ? [toRef(agent, call, runId)] : []));
     const used = addUsage(addUsage(request.used, compactions?.usage()), usage);
     const outcome = toOutcome({

@@ -15,7 +15,7 @@ import { legSpan } from '../../protocol/telemetry.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { RunInfo } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
-import { isOfTenant } from '../../store/record/questions.js';
+import { isOfTenant } from '../../store/record/ownership.js';
 import type { ListedRun } from './run-list.js';
 
 type Deps = Pick<RouteDeps, 'stateStore'>;

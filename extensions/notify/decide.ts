@@ -7,7 +7,7 @@ import { verdictInTime } from '../../protocol/actor.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
-import { isOfTenant } from '../../store/record/questions.js';
+import { isOfTenant } from '../../store/record/ownership.js';
 import {
   listHidden,
   personIdOf,

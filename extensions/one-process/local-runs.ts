@@ -7,7 +7,7 @@ import { rootOf, sessionOfRun } from '../../protocol/ids.js';
 import type { RunInput } from '../../protocol/run.js';
 import type { Loop } from '../../run/loop.js';
 import { createAttempts, LeftOff, TakenOver } from './attempts.js';
-import { createLocalLoop } from './carry-run.js';
+import { createLocalLoop } from './local-loop.js';
 import type { Clock } from './clock.js';
 
 /** The runs that this process carries out. */

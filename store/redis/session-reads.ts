@@ -15,7 +15,7 @@ import type { Sessions, WantedRows } from '../contract/sessions.js';
 import type { SessionOwner } from '../contract/waiting.js';
 import { wantsOfCall } from '../change.js';
 import { corrupt } from '../record/corrupt.js';
-import { isOwnedBy } from '../record/questions.js';
+import { isOwnedBy } from '../record/ownership.js';
 import type { RedisContext } from './context.js';
 import { parseRow } from '../record/stored-json.js';
 import { stateAt, toOpenCall, toRecord } from './stored-session.js';

@@ -6,7 +6,8 @@ import type {
   WaitingPage,
   WaitingPageOptions,
 } from '../contract/waiting.js';
-import { asks, isOfTenant, isOwnedBy } from '../record/questions.js';
+import { isOfTenant, isOwnedBy } from '../record/ownership.js';
+import { asks } from '../record/questions.js';
 import type { RedisContext } from './context.js';
 import { toOwner } from './keys.js';
 import { lowest, readListPage } from './scored-list.js';

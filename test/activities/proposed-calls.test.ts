@@ -1,7 +1,7 @@
 import { dynamicTool } from 'ai';
 import { z } from 'zod';
 import { openCall, type ProposingStep } from '../../activities/model/proposed-calls.js';
-import { deferAsks, deferredCallsOf } from '../../activities/model/sub-agents.js';
+import { deferQuestions, deferredCallsOf } from '../../activities/model/deferred-questions.js';
 import { createSubAgentTool, defineAgent, defineTool, fromAiSdkTool } from '../../agents/index.js';
 import { openHarness } from '../support/activity-harness.js';
 import { fakeTool } from '../support/fake-tool.js';
@@ -254,7 +254,7 @@ describe('a question beside a call that waits for a webhook', () => {
         openCall(scope, tools, { toolCallId: toolName, toolName, input: '{}' }, 0),
       ),
     );
-    const asked = deferAsks(agent, 's', opened).map(({ call: { ask } }) => ask !== undefined);
+    const asked = deferQuestions(agent, 's', opened).map(({ call: { ask } }) => ask !== undefined);
     expect(asked).toEqual([isDeferred, false]);
     expect(deferredCallsOf(agent, 's')('pay')).toBe(isDeferred);
   });

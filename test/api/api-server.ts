@@ -4,7 +4,7 @@ import { createApi, type ApiDeps, type ApiOptions } from '../../api/index.js';
 import { listen } from '../../api/listen.js';
 import { allExtensions } from '../../extensions/index.js';
 import { AgentRegistry } from '../../agents/index.js';
-import type { RunsDeps } from '../../runs/core.js';
+import type { RunsDeps } from '../../runs/deps.js';
 import type { Runs } from '../../runs/runs.js';
 import type { Role } from '../../protocol/actor.js';
 import { createMemoryStores, type MemoryStores } from '../../store/memory/index.js';

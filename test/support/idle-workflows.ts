@@ -1,5 +1,5 @@
 import { AgentRegistry, type AgentDefinition } from '../../agents/index.js';
-import type { RunsDeps } from '../../runs/core.js';
+import type { RunsDeps } from '../../runs/deps.js';
 import { createRuns } from '../../runs/create-runs.js';
 import type { RunWorkflows } from '../../runs/run-workflows.js';
 import type { Store } from '../../store/contract/store.js';

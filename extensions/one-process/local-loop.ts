@@ -6,7 +6,7 @@ import { beginningOf, createLoop, type Host, type Loop } from '../../run/loop.js
 import { GivenUp, LeftOff, type Attempts } from './attempts.js';
 import type { Clock } from './clock.js';
 
-export interface CarryDeps {
+export interface LocalLoopDeps {
   operations: RunOperations;
   attempts: Attempts;
   clock: Clock;
@@ -22,7 +22,7 @@ export interface CarryDeps {
  * Creates the loop of one run in this process. The store has the run's record, so a run that was left off goes on from
  * there. `run` throws TakenOver, and LeftOff once no work of the run is in progress.
  */
-export function createLocalLoop(deps: CarryDeps, input: RunInput): Loop {
+export function createLocalLoop(deps: LocalLoopDeps, input: RunInput): Loop {
   const { operations, attempts, clock, leaving } = deps;
   const { sessionId, runId, agent, turn, maxSteps, parent } = input;
   const run = { sessionId, runId, agent };

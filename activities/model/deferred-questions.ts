@@ -1,13 +1,14 @@
 import type { AgentDefinition, ToolDefinition } from '../../agents/definitions.js';
 import { childPartOf, rootOf } from '../../protocol/ids.js';
 import type { CallToCommit } from '../../runs/record/step-chunks.js';
+import { isQuestion } from '../../store/record/questions.js';
 
 /**
  * Defers the chunks that ask people if a sub-agent of the same step may ask too, or a webhook may answer after them.
  * The pause then shows all questions in a step of their own, whatever the order of the calls: a stock client posts
  * answers once all calls of the newest step have one.
  */
-export function deferAsks(
+export function deferQuestions(
   { tools }: AgentDefinition,
   sessionId: string,
   opened: readonly CallToCommit[],
@@ -20,10 +21,8 @@ export function deferAsks(
   );
   if (!isChild && !isOutlasted) return [...opened];
   return opened.map(({ call, chunks }) => {
-    const { kind, row } = call;
     const [ask, ...rest] = chunks;
-    const isAsked = (kind === 'approval' || kind === 'client') && row === undefined;
-    if (!isAsked || ask === undefined) return { call, chunks };
+    if (!isQuestion(call) || call.row !== undefined || ask === undefined) return { call, chunks };
     return { call: { ...call, ask: { ...ask, agentId: rootOf(sessionId) } }, chunks: rest };
   });
 }
