@@ -5,21 +5,15 @@ import {
   type WorkflowHandle,
 } from '@temporalio/client';
 import { ApplicationFailure, WorkflowNotFoundError } from '@temporalio/common';
-import {
-  deliveryWorkflowIdOf,
-  runOfWorkflow,
-  toolWorkflowIdOf,
-  workflowIdOf,
-} from '../protocol/ids.js';
+import { runOfWorkflow, workflowIdOf } from '../protocol/ids.js';
 import type { Hint, RunInput } from '../protocol/run.js';
 import { fairnessKeyOf, SIGNALS, UPDATES, WORKFLOW_TYPE } from '../protocol/temporal.js';
 import { TIMES } from '../protocol/limits.js';
 import { withTimeout } from '../protocol/time.js';
 import type { RequestTracer } from '../protocol/telemetry.js';
-import type { Erasure } from '../store/contract/erasures.js';
 import type { Store } from '../store/contract/store.js';
-import { toDeliveryPrefix } from './deliveries.js';
-import { codeOf, isRefusedForGood, quote, withinDeadline } from './temporal-calls.js';
+import { eraseWorkflows, type ErasedWorkflows, type RunsOfSession } from './erase-workflows.js';
+import { isRefusedForGood, quote, withinDeadline } from './temporal-calls.js';
 import { toAttributes, type RunLabels } from './search-attributes.js';
 import {
   NOTHING,
@@ -28,14 +22,6 @@ import {
   type WorkflowLook,
   type WorkflowState,
 } from './workflow-look.js';
-
-export interface ErasedWorkflows {
-  deleted: number;
-  /** Ids of the runs that Temporal did not know. */
-  unknown: string[];
-}
-
-export type RunsOfSession = Pick<Erasure, 'runs' | 'parts' | 'childRuns' | 'calls' | 'owner'>;
 
 /** The runs' workflows: starts, signals and reads them. Every call is bounded in time. */
 export interface RunWorkflows {
@@ -229,104 +215,4 @@ export async function resetStickyQueue(
 ): Promise<void> {
   // Without the reset the workflow continues later.
   await workflowService.resetStickyTaskQueue({ namespace, execution }).catch(() => undefined);
-}
-
-/** Id prefixes of a run's workflows: the run, work of its calls, notices of waits and end. */
-const KINDS = ['run', 'call', 'wait', 'end'];
-const AT_ONCE = 10;
-/** Servers that delete many may be slow. */
-const DELETE_MS = 5_000;
-/** gRPC's code. */
-const NOT_FOUND = 5;
-
-interface Execution {
-  workflowId: string;
-  runId?: string;
-}
-
-/**
- * Deletes the workflows of a conversation's runs, sub-agents and notices; those that still run are
- * terminated. The record's ids find most, a list of Temporal's the rest, of which only these runs'
- * count: another conversation may have the id by now.
- */
-export async function eraseWorkflows(
-  client: Client,
-  sessionId: string,
-  { runs, parts, childRuns, calls, owner }: RunsOfSession,
-): Promise<ErasedWorkflows> {
-  const { connection, workflowService } = client;
-  const { namespace } = client.options;
-
-  /** Returns false if there is no such execution; without a run id it takes the newest. */
-  async function erase({ workflowId, runId }: Execution): Promise<boolean> {
-    const workflowExecution = { workflowId, runId };
-    try {
-      await withinDeadline(
-        connection,
-        () => workflowService.deleteWorkflowExecution({ namespace, workflowExecution }),
-        DELETE_MS,
-      );
-      return true;
-    } catch (error) {
-      if (codeOf(error) === NOT_FOUND) return false;
-      throw error;
-    }
-  }
-
-  const own = new Set(runs);
-  const below = new Set(parts.map((part) => `${sessionId}.${part}`));
-  const deliveries = deliveryWorkflowIdOf(toDeliveryPrefix(sessionId, owner.tenant));
-  const belongs = (workflowId: string): boolean => {
-    if (workflowId.startsWith(deliveries)) return true;
-    const [, session = '', nth = ''] = workflowId.split(':');
-    return own.has(`${session}:${nth}`) || below.has(session);
-  };
-
-  async function list(): Promise<Execution[]> {
-    const ofRuns = KINDS.flatMap((kind) => [`${kind}:${sessionId}:`, `${kind}:${sessionId}.`]);
-    const query = [...ofRuns, deliveries]
-      .map((prefix) => `WorkflowId STARTS_WITH '${prefix}'`)
-      .join(' OR ');
-    try {
-      return await withinDeadline(
-        connection,
-        async () => {
-          const found: Execution[] = [];
-          for await (const { workflowId, runId } of client.workflow.list({ query })) {
-            if (belongs(workflowId)) found.push({ workflowId, runId });
-          }
-          return found;
-        },
-        LIST_MS,
-      );
-    } catch (error) {
-      // Some visibility stores lack this operator.
-      if (isRefusedForGood(error)) return [];
-      throw error;
-    }
-  }
-
-  const deleted = new Set<string>();
-
-  async function eraseAll(executions: readonly Execution[]): Promise<string[]> {
-    const unknown: string[] = [];
-    for (let at = 0; at < executions.length; at += AT_ONCE) {
-      const page = executions.slice(at, at + AT_ONCE);
-      const found = await Promise.all(page.map(erase));
-      for (const [n, { workflowId }] of page.entries()) {
-        if (found[n] === true) deleted.add(workflowId);
-        else unknown.push(workflowId);
-      }
-    }
-    return unknown;
-  }
-
-  const listed = await list();
-  const ofRuns = [...runs, ...childRuns].map((runId) => ({ workflowId: workflowIdOf(runId) }));
-  const unknown = await eraseAll(ofRuns);
-  // The list is seconds late, and the work of tools holds what people wrote.
-  await eraseAll(calls.map((call) => ({ workflowId: toolWorkflowIdOf(...call) })));
-  // Deleting takes a while, so the list may have executions that were deleted above.
-  await eraseAll(listed);
-  return { deleted: deleted.size, unknown: unknown.flatMap((id) => runOfWorkflow(id) ?? []) };
 }

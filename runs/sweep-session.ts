@@ -245,9 +245,7 @@ export function decideSweep(
   if (record === undefined) return 'forget';
   if (isTerminal(record.status)) {
     if (record.queued > 0) return 'begin';
-    if (isUncontinued(record)) {
-      return now - record.updatedAt > forkMs ? 'continue' : 'nothing';
-    }
+    if (isUncontinued(record)) return now - record.updatedAt > forkMs ? 'continue' : 'nothing';
     if (!STOPPED.has(record.status)) return 'forget';
     if (workflow === undefined) return 'look';
     return workflow === 'running' || workflow === 'resting' ? 'stop' : 'forget';

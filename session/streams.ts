@@ -6,7 +6,7 @@ import { writeControl, withRaw } from './chunks.js';
 import { persist } from './turns.js';
 import type { Session } from './tree.js';
 import { isActive, own, owns, writeDiscarded, withdraw } from './writers.js';
-import { Json, type Only, type Stored, type WriterInput } from './input.js';
+import type { WriterInput } from './input.js';
 
 /**
  * Makes an attempt the owner of a writer name that belongs to no run, and withdraws the entries of attempts with lower
@@ -147,24 +147,4 @@ export function keepPage(
   if (!owns(session, writer)) return { kind: 'fenced' };
   session.tree.write('page', from, to, entries);
   return { kind: 'kept' };
-}
-
-export interface PinTools {
-  sessionId: string;
-  runId: string;
-  /** At most `LIMITS.mcpToolsBytes` as JSON. */
-  tools?: unknown;
-}
-
-/** `none`: no tools were given, now or before. `superseded`: the run is not active. */
-export type PinToolsReply = { kind: 'pinned'; tools: Json<unknown> } | Only<'none' | 'superseded'>;
-
-/** Keeps the tools that servers offered to a run while the run is active. The first list counts. */
-export function pinTools(session: Session, { runId, tools }: Stored<PinTools>): PinToolsReply {
-  if (!isActive(session, runId)) return { kind: 'superseded' };
-  const pinned = session.writers.get('tools');
-  if (pinned !== undefined) return { kind: 'pinned', tools: new Json(pinned) };
-  if (tools === undefined) return { kind: 'none' };
-  session.writers.set('tools', tools);
-  return { kind: 'pinned', tools: new Json(tools) };
 }

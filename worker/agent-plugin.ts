@@ -18,7 +18,8 @@ import {
 import { createOwnerLookup } from '../activities/run-agent.js';
 import { TOOL_SLOTS } from '../activities/tool-call.js';
 import { AgentRegistry, type AgentDefinition } from '../agents/index.js';
-import { createFindClosed, createSweep, startSweeper } from '../runs/sweep.js';
+import { createReconcile } from '../runs/reconcile.js';
+import { createSweep, startSweeper } from '../runs/sweep.js';
 import { createRelease } from '../runs/agent-pauses.js';
 import { createToolWork } from '../runs/tool-work.js';
 import { lastOfEach, withCodecs } from '../runs/extension.js';
@@ -166,7 +167,7 @@ export function createAgentPlugin(options: AgentPluginOptions): WorkerPlugin & B
     const { startRun } = runs;
     const sweeps = [
       createSweep({ store, runs, holder, times, logger }),
-      createFindClosed({ store, workflows, holder, times, logger }),
+      createReconcile({ store, workflows, holder, times, logger }),
       createRelease({ pauses, store, startRun, holder, startWithinMs, logger }),
       ...added.flatMap((part) => part.sweeps ?? []),
     ];

@@ -96,15 +96,14 @@ export function pairCalls<M extends ModelMessage | LanguageModelV4Message>(
     const { content } = message;
     if (typeof content === 'string') return [message];
     const parts = content.filter((part) => {
-      if (part.type === 'tool-call') {
-        if (!paired.has(part.toolCallId) || made.has(part.toolCallId)) return false;
-        made.add(part.toolCallId);
-        return true;
+      if (part.type === 'tool-result') {
+        // Only the first result of a call counts.
+        return made.has(part.toolCallId) && paired.delete(part.toolCallId);
       }
-      // Only the first result of a call counts.
-      return (
-        part.type !== 'tool-result' || (made.has(part.toolCallId) && paired.delete(part.toolCallId))
-      );
+      if (part.type !== 'tool-call') return true;
+      const isFirst = !made.has(part.toolCallId);
+      made.add(part.toolCallId);
+      return isFirst && paired.has(part.toolCallId);
     });
     if (parts.length === 0) return [];
     return parts.length === content.length ? [message] : [{ ...message, content: parts }];

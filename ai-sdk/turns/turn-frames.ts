@@ -333,7 +333,7 @@ export function toBroken(error: unknown, position: number): StreamBrokenError {
   return new StreamBrokenError(message, told, { cause });
 }
 
-/** Makes the resync part for a reply that breaks off without such an entry in the log. */
+/** Makes the resync part of a reply that breaks off without a resync in the log. */
 function toResync(fromSequence: number): UIStreamPart {
   const base = { agentId: '', agentType: '', timestamp: 0, step: 0 };
   const nothing = { checkpointId: '', stepCount: 0, messageCount: 0 };

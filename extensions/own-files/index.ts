@@ -126,14 +126,10 @@ type FoundTools = Record<string, ToolDefinition | AiSdkTool>;
 /** Collects the tools that a module exports one by one, in lists, or in objects by name. */
 function toolsIn(loaded: Readonly<Record<string, unknown>>): FoundTools {
   const found: FoundTools = {};
-  for (const [name, value] of Object.entries(loaded)) {
-    if (isTool(value)) found[nameOf(value, name)] = value;
-    else if (typeof value === 'object' && value !== null) {
-      for (const [inner, each] of Object.entries(value)) {
-        if (isTool(each)) found[nameOf(each, inner)] = each;
-      }
-    }
-  }
+  const exported = Object.entries(loaded).flatMap<[string, unknown]>(([name, value]) =>
+    isTool(value) || typeof value !== 'object' ? [[name, value]] : Object.entries(value ?? {}),
+  );
+  for (const [name, value] of exported) if (isTool(value)) found[nameOf(value, name)] = value;
   return found;
 }
 

@@ -8,7 +8,7 @@ export interface Due {
   of: (fleet: string) => Due;
   /** Puts a session on the urgent list, due in `inMs`. `isFreeing`: its change frees the memory of a full store. */
   note: (sessionId: string, inMs: number, isFreeing?: boolean) => Promise<void>;
-  /** Puts a session on the routine list, due in `inMs`, unless it is on it. */
+  /** Puts a session on the routine list, due in `inMs`, unless it is on that list. */
   noteLater: (sessionId: string, inMs: number) => Promise<void>;
   /** Returns true if this holder may sweep a shard for the next `forMs`. */
   lease: (shard: number, holder: string, forMs: number) => Promise<boolean>;

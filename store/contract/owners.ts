@@ -12,7 +12,7 @@ export interface Owners {
    */
   fold: (sessionId: string, owner?: SessionOwner, title?: string) => Promise<void>;
   usage: (owner: SessionOwner) => Promise<OwnerCounts>;
-  /** The same with that of all users of the tenant, and the share of one session, which need not exist. */
+  /** Counts of the user, of all users of the tenant, and of one session, which need not exist. */
   counts: (
     owner: SessionOwner,
     sessionId: string,

@@ -8,7 +8,7 @@ import type { NextWants } from '../../session/next.js';
 import type { InterruptRecord } from '../../session/record.js';
 import type { ResumeReply, ResumeRun, Rewind, RewindReply } from '../../session/rerun.js';
 import type { StopReply } from '../../session/stop.js';
-import type { PinTools, PinToolsReply } from '../../session/streams.js';
+import type { PinTools, PinToolsReply } from '../../session/pinned-tools.js';
 import type { Noted } from './due.js';
 
 export type {

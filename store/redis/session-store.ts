@@ -18,7 +18,7 @@ import { editQueued, removeQueued } from '../../session/queue.js';
 import { resumeRun, rewind } from '../../session/rerun.js';
 import { claim, commit, compact, discard } from '../../session/steps.js';
 import { stop, type Stop, type StopReply } from '../../session/stop.js';
-import { pinTools } from '../../session/streams.js';
+import { pinTools } from '../../session/pinned-tools.js';
 import type { Session } from '../../session/tree.js';
 import { fenceOff, handOver, takeOver } from '../../session/writers.js';
 import { checkSessionId, checkStreamId } from '../record/checked-ids.js';

@@ -1,4 +1,5 @@
-import { createFindClosed, createRepair, createSweep, startSweeper } from '../../runs/sweep.js';
+import { createReconcile } from '../../runs/reconcile.js';
+import { createRepair, createSweep, startSweeper } from '../../runs/sweep.js';
 import type { SweptSession } from '../../runs/sweep-session.js';
 import type { RunWorkflows } from '../../runs/run-workflows.js';
 import { DUE_SHARDS, dueShardOf } from '../../store/contract/due.js';
@@ -157,7 +158,7 @@ describe('the search for what nobody looks at', () => {
     };
     const wake: RunWorkflows['wake'] = (runId, hint) =>
       Promise.resolve(void woken.push(`${runId} ${String(hint?.ended)}`));
-    const find = createFindClosed({
+    const find = createReconcile({
       store: { sessions: stores.store.sessions, due: { ...stores.store.due, ...due } },
       workflows: { ...IDLE_WORKFLOWS, wake, ...workflows },
       holder: 'x',

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { toDeliveryId, toDeliveryPrefix, toNoticeId, toWhose } from '../../runs/deliveries.js';
-import { eraseWorkflows } from '../../runs/run-workflows.js';
+import { eraseWorkflows } from '../../runs/erase-workflows.js';
 
 const NOT_FOUND = 5;
 

@@ -1,5 +1,5 @@
 import { plant, plantSilence } from '../support/stored-record.js';
-import { createFindClosed } from '../../runs/sweep.js';
+import { createReconcile } from '../../runs/reconcile.js';
 import { workflowIdOf } from '../../protocol/ids.js';
 import { type DueList, dueShardOf } from '../../store/contract/due.js';
 import type { RunRecord } from '../../store/contract/runs.js';
@@ -27,18 +27,18 @@ async function whereListed(sessionId: string): Promise<DueList | undefined> {
 
 const charge = (id: string): string => JSON.stringify({ calls: [{ tool: 'charge', id }] });
 
-function openFindClosed(): () => Promise<void> {
+function openReconcile(): () => Promise<void> {
   const { workflows, due } = runs;
   const { sessions } = stores.store;
   // The lease only paces the looks, so every look gets it here.
   const store = { sessions, due: { ...due, leaseWork: () => Promise.resolve(true) } };
-  return createFindClosed({ store, workflows, holder: 'test', logger: { warn: () => undefined } });
+  return createReconcile({ store, workflows, holder: 'test', logger: { warn: () => undefined } });
 }
 
 /** Waits: Temporal lists closed workflows late, and later if busy. */
 function untilFoundAndClosed({ runId }: RunRecord): Promise<unknown> {
   return until('it is closed', async () => {
-    await openFindClosed()();
+    await openReconcile()();
     return (await runs.workflows.state(runId).catch(() => undefined)) === 'closed';
   });
 }
@@ -90,7 +90,7 @@ describe('the search for what nobody looks at', () => {
     });
     await plantSilence(stores.redis, id, Date.now() - 61_000);
     await until('Temporal lists it', async () => {
-      await openFindClosed()();
+      await openReconcile()();
       return (await whereListed(id)) === 'urgent';
     });
     await runs.executor.stop(run.sessionId, { mode: 'abort' });
@@ -98,9 +98,9 @@ describe('the search for what nobody looks at', () => {
 
   /** Creates a look through the workflows that an engine lists. */
   function findAmong(
-    workflows: Partial<Parameters<typeof createFindClosed>[0]['workflows']>,
+    workflows: Partial<Parameters<typeof createReconcile>[0]['workflows']>,
   ): () => Promise<void> {
-    return createFindClosed({
+    return createReconcile({
       store: { ...stores.store, due: { ...runs.due, leaseWork: () => Promise.resolve(true) } },
       workflows: { ...IDLE_WORKFLOWS, ...workflows },
       holder: 'test',
@@ -184,9 +184,9 @@ describe('the sweep', () => {
     await runs.sweep(id);
     expect(await whereListed(id)).toBe('routine');
     await runs.client.workflow.getHandle(workflowIdOf(run.runId)).terminate();
-    const findClosed = openFindClosed();
+    const reconcile = openReconcile();
     await until('it is found', async () => {
-      await findClosed();
+      await reconcile();
       return (await whereListed(id)) === 'urgent';
     });
     await runs.sweepDue();

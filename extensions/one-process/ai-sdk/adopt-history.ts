@@ -55,10 +55,7 @@ function toRows(messages: readonly PromptMessage[], runId: string): Row[] {
       const id = `h-${String(shown)}`;
       rows.push({ role: 'user', id, parts: message.content.map(toUserPart), ...toMarks(message) });
     } else if (message.role === 'assistant') {
-      if (reply === undefined) {
-        reply = { messageId: `msg-${String(shown)}`, step: 0 };
-        shown += 1;
-      }
+      reply ??= { messageId: `msg-${String(shown++)}`, step: 0 };
       reply.step += 1;
       rows.push({ role: 'assistant', runId, ...reply, parts: message.content.flatMap(toPart) });
     } else if (message.role === 'tool') {

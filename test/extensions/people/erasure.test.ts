@@ -1,6 +1,6 @@
 import { toStoredSessionId } from '../../../ai-sdk/index.js';
 import type { AuditReply, SealedName } from '../../../protocol/audit.js';
-import type { RunsOfSession } from '../../../runs/run-workflows.js';
+import type { RunsOfSession } from '../../../runs/erase-workflows.js';
 import { HelixError } from '../../../protocol/errors.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { drive, newCall, type SessionDriver } from '../../support/session-driver.js';

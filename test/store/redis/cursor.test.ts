@@ -1,6 +1,6 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import type { LogPage } from '../../../store/redis/tail/pages.js';
-import { createCursor, type Cursor } from '../../../store/redis/tail/tail.js';
+import { createCursor } from '../../../store/redis/tail/cursor.js';
 import { textChunk } from '../../../store/conformance/fixtures.js';
 
 const entry = (sequence: number, text = 'x', writer = 'm1'): LogEntry => ({
@@ -17,7 +17,7 @@ const page = (entries: LogEntry[], sequence: number, server = 'one'): LogPage =>
 });
 
 /** Returns a cursor at sequence 5 on server `one`. */
-function cursorAtFive(): Cursor {
+function cursorAtFive(): ReturnType<typeof createCursor> {
   const cursor = createCursor(0);
   cursor.takePage(page([entry(4), entry(5)], 5));
   return cursor;

@@ -1,5 +1,6 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
-import { type Batch, createInbox } from '../../../store/redis/tail/tail.js';
+import type { Batch } from '../../../store/redis/tail/batch.js';
+import { createInbox } from '../../../store/redis/tail/inbox.js';
 import { textChunk } from '../../../store/conformance/fixtures.js';
 import { startFollower } from '../../support/follower.js';
 import { openSpeaker } from '../../support/speaker.js';
