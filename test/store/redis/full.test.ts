@@ -78,7 +78,10 @@ describe('a Redis that is full', () => {
       ).toMatchObject({ kind: 'discarded' });
       expect(await working.stop()).toMatchObject({ kind: 'ended' });
       expect(await text.end(author.runId, 'failed')).toMatchObject({ kind: 'ended' });
-      expect(await api.store.requests.claim('key', 'digest', 1_000)).toEqual({ kind: 'new' });
+      const { requests } = api.store;
+      expect(await requests.claim('key', 'digest', 1_000)).toEqual({ kind: 'new' });
+      await requests.settle('key', 'reply', 1_000, 'digest');
+      expect(await requests.claim('key', 'digest', 1_000)).toMatchObject({ reply: 'reply' });
       expect(await createIdleRuns(api).deleteSession(ended.id)).toMatchObject({ sessions: 1 });
       expect(await api.store.sessions.read(ended.id)).toBeUndefined();
     },
