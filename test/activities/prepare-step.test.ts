@@ -1,4 +1,4 @@
-import { pruneMessages, type LanguageModelMiddleware, type ModelMessage } from 'ai';
+import { pruneMessages, type LanguageModelMiddleware } from 'ai';
 import { createLongConversationAgent } from '../../examples/long-conversation/agent.js';
 import type { PrepareStep, PrepareStepOptions } from '../../agents/index.js';
 import { prepareMessages } from '../../activities/model/prepare-messages.js';
@@ -131,10 +131,8 @@ describe('prepareStep', () => {
   it('prepareStep leaves out calls and results that it separated', async () => {
     const rows = conversation(3);
     const kept = await prepare(rows, ({ messages }) => ({
-      // Without the call of the first turn, the result of the second, and with one result twice.
-      messages: [messages[0], ...messages.slice(2, 6), ...messages.slice(7), messages[10]].filter(
-        (message): message is ModelMessage => message !== undefined,
-      ),
+      // Without the call of the first turn, the result of the second, and with one call and result twice.
+      messages: [0, 2, 3, 4, 5, 7, 8, 9, 9, 10, 11, 10].flatMap((at) => messages[at] ?? []),
     }));
     expect(idsIn(kept)).toEqual(['tool-call c2', 'tool-result c2']);
     expect(kept.filter(({ content }) => content.length === 0)).toEqual([]);
