@@ -189,55 +189,53 @@ interface Asked {
   kind: string;
 }
 
-describe('helix-temporal approval', () => {
-  const waiting = async (runId: string): Promise<Asked> =>
-    until('the call is listed', async () => {
-      const calls = await read<Asked[]>('approval', 'list', '--limit', '100');
-      return calls.find(({ call }) => call.startsWith(`${sessionOf(runId)}::`));
-    });
-
-  it('approval lists, describes and approves a call, with another input', async () => {
-    const runId = await say([ask('charge', { amount: 5, note: '\u001b[2Jfree' }), { say: 'paid' }]);
-    const { call } = await waiting(runId);
-    expect(call).toBe(`${sessionOf(runId)}::c1`);
-    const shown = await helix(['approval', 'describe', call]);
-    expect(shown.stdout).toContain('"amount": 5');
-    expect(shown.stdout).not.toContain('\u001b');
-    const approve = ['approval', 'approve', call, '--input', '@-', '--reason', 'half of it'];
-    expect((await helix(approve, '{"amount":')).code).toBe(64);
-    const approved = await helix(approve, '{"amount":3}');
-    expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining('continues') });
-    expect((await helix(['run', 'watch', runId])).code).toBe(0);
-    const run = await describeRun(runId);
-    expect(run.steps[0]?.calls[0]?.decision).toMatchObject({
-      approved: true,
-      edited: true,
-      reason: 'half of it',
-    });
-    const again = await helix(['approval', 'deny', call, '--reason', 'too late']);
-    expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/\((\w+)\)/) });
+const waiting = async (runId: string): Promise<Asked> =>
+  until('the call is listed', async () => {
+    const calls = await read<Asked[]>('approval', 'list', '--limit', '100');
+    return calls.find(({ call }) => call.startsWith(`${sessionOf(runId)}::`));
   });
 
-  it('approval deny needs a reason, and the agent gets it', async () => {
-    const runId = await say([ask('charge', { amount: 5 }), { say: 'well', quote: true }]);
-    const { call } = await waiting(runId);
-    expect((await helix(['approval', 'deny', call])).code).toBe(64);
-    expect((await helix(['approval', 'deny', call, '--reason', 'no money'])).code).toBe(0);
-    expect((await helix(['run', 'watch', runId])).code).toBe(0);
-    const session = await read<OperatorSession>('session', 'export', sessionOf(runId));
-    expect(JSON.stringify(session.messages)).toContain('no money');
+it('approval lists, describes and approves a call, with another input', async () => {
+  const runId = await say([ask('charge', { amount: 5, note: '\u001b[2Jfree' }), { say: 'paid' }]);
+  const { call } = await waiting(runId);
+  expect(call).toBe(`${sessionOf(runId)}::c1`);
+  const shown = await helix(['approval', 'describe', call]);
+  expect(shown.stdout).toContain('"amount": 5');
+  expect(shown.stdout).not.toContain('\u001b');
+  const approve = ['approval', 'approve', call, '--input', '@-', '--reason', 'half of it'];
+  expect((await helix(approve, '{"amount":')).code).toBe(64);
+  const approved = await helix(approve, '{"amount":3}');
+  expect(approved).toMatchObject({ code: 0, stdout: expect.stringContaining('continues') });
+  expect((await helix(['run', 'watch', runId])).code).toBe(0);
+  const run = await describeRun(runId);
+  expect(run.steps[0]?.calls[0]?.decision).toMatchObject({
+    approved: true,
+    edited: true,
+    reason: 'half of it',
   });
+  const again = await helix(['approval', 'deny', call, '--reason', 'too late']);
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringMatching(/\((\w+)\)/) });
+});
 
-  it('approval answers a client tool, and extends the deadline of one', async () => {
-    const runId = await say([ask('locate'), { say: 'found' }]);
-    const { call, kind } = await waiting(runId);
-    expect(kind).toBe('client');
-    expect((await helix(['approval', 'answer', call])).code).toBe(64);
-    const extended = await helix(['approval', 'extend', call, '--by', '2h']);
-    expect(extended).toMatchObject({ code: 1, stderr: expect.stringContaining('(no_deadline)') });
-    expect((await helix(['approval', 'answer', call, '--result', '{"at":"home"}'])).code).toBe(0);
-    expect((await helix(['run', 'watch', runId])).code).toBe(0);
-  });
+it('approval deny needs a reason, and the agent gets it', async () => {
+  const runId = await say([ask('charge', { amount: 5 }), { say: 'well', quote: true }]);
+  const { call } = await waiting(runId);
+  expect((await helix(['approval', 'deny', call])).code).toBe(64);
+  expect((await helix(['approval', 'deny', call, '--reason', 'no money'])).code).toBe(0);
+  expect((await helix(['run', 'watch', runId])).code).toBe(0);
+  const session = await read<OperatorSession>('session', 'export', sessionOf(runId));
+  expect(JSON.stringify(session.messages)).toContain('no money');
+});
+
+it('approval answers a client tool, and extends the deadline of one', async () => {
+  const runId = await say([ask('locate'), { say: 'found' }]);
+  const { call, kind } = await waiting(runId);
+  expect(kind).toBe('client');
+  expect((await helix(['approval', 'answer', call])).code).toBe(64);
+  const extended = await helix(['approval', 'extend', call, '--by', '2h']);
+  expect(extended).toMatchObject({ code: 1, stderr: expect.stringContaining('(no_deadline)') });
+  expect((await helix(['approval', 'answer', call, '--result', '{"at":"home"}'])).code).toBe(0);
+  expect((await helix(['run', 'watch', runId])).code).toBe(0);
 });
 
 it('session shows and erases a conversation', async () => {

@@ -44,137 +44,131 @@ function parseSse(text: string, cutAt: number): EventSourceMessage[] {
 /** Returns the value after JSON, which has no other form for -0 and lone surrogates. */
 const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-describe('wire text', () => {
-  it('wire text passes a stock SSE parser unchanged, wherever it is cut', () => {
-    const wire = fc.record({ id: count, event: anyEvent }, { requiredKeys: ['event'] });
-    fc.assert(
-      fc.property(fc.array(wire, { maxLength: 4 }), count, (sent: WireEvent[], cutAt) => {
-        const text = sent.map(formatWireEvent).join('');
-        const received = parseSse(text, cutAt % (text.length + 1));
-        expect(received.map(({ data }) => parseStreamEvent(data))).toEqual(
-          sent.map(({ event }) => asJson(event)),
-        );
-        expect(received.map(({ id }) => id)).toEqual(
-          sent.map(({ id }) => (id === undefined ? undefined : String(id))),
-        );
-      }),
-      { numRuns: 300 },
-    );
-  });
-
-  it('wire text is one line of data for any reader that splits text into lines', () => {
-    const event: StreamEvent = { type: 'fail', error: 'a\nb\rc\r\nd\u2028e\u2029f\u0085g\u000bh' };
-    const text = formatWireEvent({ id: 7, event });
-    expect(text.split(/[\n\r\u2028\u2029\u0085]/)).toEqual([
-      'id: 7',
-      expect.stringMatching(/^data: /),
-      '',
-      '',
-    ]);
-    expect(parseStreamEvent(text.slice('id: 7\ndata: '.length))).toEqual(event);
-  });
-});
-
-describe('parseStreamEvent', () => {
-  it.each([
-    '{"type":"invented_later","x":1}',
-    '{"type":"chunk","chunk":{"type":"invented_later"},"sequence":4}',
-  ])('parseStreamEvent skips %s', (data) => {
-    expect(parseStreamEvent(data)).toBeUndefined();
-  });
-
-  it('parseStreamEvent accepts unknown fields', () => {
-    expect(parseStreamEvent('{"type":"status","status":"paused","later":1}')).toEqual({
-      type: 'status',
-      status: 'paused',
-    });
-  });
-
-  it.each([
-    '',
-    '{',
-    '[DONE]',
-    'null',
-    '1',
-    '[]',
-    '{}',
-    '{"type":1}',
-    '{"type":"chunk"}',
-    '{"type":"chunk","chunk":null}',
-    '{"type":"chunk","chunk":{"type":"text_delta"}}',
-    '{"type":"fail"}',
-    '{"type":"status","status":"ended"}',
-    '{"type":"truncated","truncatedAtStep":-1}',
-  ])('parseStreamEvent refuses %j', (data) => {
-    const parse = (): unknown => parseStreamEvent(data);
-    expect(parse).toThrow(HelixError);
-    expect(parse).toThrow(expect.objectContaining({ code: 'validation_error' }));
-  });
-});
-
-describe('toWireEvents', () => {
-  const eventsOf = (message: StreamMessage, writer = ''): WireEvent[] =>
-    toWireEvents({ sequence: 9, writer, message });
-  const about = { streamId: 's1', timestamp: 1 };
-
-  it('toWireEvents returns chunks with their sequence', () => {
-    fc.assert(
-      fc.property(anyChunk, (chunk) => {
-        fc.pre(chunk.type !== 'suspension_marker');
-        expect(eventsOf(chunk, 'm1')).toEqual([
-          { id: 9, event: { type: 'chunk', chunk, sequence: 9 } },
-        ]);
-      }),
-    );
-  });
-
-  it('toWireEvents does not send the suspension marker', () => {
-    expect(eventsOf(sampleOf('suspension_marker'))).toEqual([]);
-  });
-
-  it.each([
-    ['run_paused', 'paused'],
-    ['run_resumed', 'active'],
-  ] as const)(
-    'toWireEvents sends %s as a chunk and as a status, with the id on the last event',
-    (type, status) => {
-      const chunk = sampleOf(type);
-      expect(eventsOf(chunk)).toEqual([
-        { event: { type: 'chunk', chunk, sequence: 9 } },
-        { id: 9, event: { type: 'status', status } },
-      ]);
-    },
+it('wire text passes a stock SSE parser unchanged, wherever it is cut', () => {
+  const wire = fc.record({ id: count, event: anyEvent }, { requiredKeys: ['event'] });
+  fc.assert(
+    fc.property(fc.array(wire, { maxLength: 4 }), count, (sent: WireEvent[], cutAt) => {
+      const text = sent.map(formatWireEvent).join('');
+      const received = parseSse(text, cutAt % (text.length + 1));
+      expect(received.map(({ data }) => parseStreamEvent(data))).toEqual(
+        sent.map(({ event }) => asJson(event)),
+      );
+      expect(received.map(({ id }) => id)).toEqual(
+        sent.map(({ id }) => (id === undefined ? undefined : String(id))),
+      );
+    }),
+    { numRuns: 300 },
   );
+});
 
-  it.each<[StreamMessage, StreamEvent]>([
-    [{ type: 'stream_end', ...about }, { type: 'end' }],
-    [{ type: 'stream_end', ...about, status: 'completed' }, { type: 'end' }],
-    [{ type: 'stream_end', ...about, status: 'interrupted' }, { type: 'end' }],
-    [
-      { type: 'stream_end', ...about, status: 'completed', finalOutput: null },
-      { type: 'end', finalOutput: null },
-    ],
-    [
-      { type: 'stream_end', ...about, status: 'failed', error: 'No.' },
-      { type: 'fail', error: 'No.' },
-    ],
-    [
-      { type: 'stream_end', ...about, status: 'failed' },
-      { type: 'fail', error: 'The run failed.' },
-    ],
-    [
-      { type: 'stream_end', ...about, status: 'aborted' },
-      { type: 'fail', error: 'The run was aborted.' },
-    ],
-    [
-      { type: 'stream_status', ...about, status: 'paused' },
-      { type: 'status', status: 'paused' },
-    ],
-    [
-      { type: 'stream_truncated', ...about, truncatedAtStep: 2, atSequence: 8, lastRemoved: 5 },
-      { type: 'truncated', truncatedAtStep: 2, atSequence: 8 },
-    ],
-  ])('toWireEvents turns %j into %j', (message, event) => {
-    expect(eventsOf(message)).toEqual([{ id: 9, event }]);
+it('wire text is one line of data for any reader that splits text into lines', () => {
+  const event: StreamEvent = { type: 'fail', error: 'a\nb\rc\r\nd\u2028e\u2029f\u0085g\u000bh' };
+  const text = formatWireEvent({ id: 7, event });
+  expect(text.split(/[\n\r\u2028\u2029\u0085]/)).toEqual([
+    'id: 7',
+    expect.stringMatching(/^data: /),
+    '',
+    '',
+  ]);
+  expect(parseStreamEvent(text.slice('id: 7\ndata: '.length))).toEqual(event);
+});
+
+it.each([
+  '{"type":"invented_later","x":1}',
+  '{"type":"chunk","chunk":{"type":"invented_later"},"sequence":4}',
+])('parseStreamEvent skips %s', (data) => {
+  expect(parseStreamEvent(data)).toBeUndefined();
+});
+
+it('parseStreamEvent accepts unknown fields', () => {
+  expect(parseStreamEvent('{"type":"status","status":"paused","later":1}')).toEqual({
+    type: 'status',
+    status: 'paused',
   });
+});
+
+it.each([
+  '',
+  '{',
+  '[DONE]',
+  'null',
+  '1',
+  '[]',
+  '{}',
+  '{"type":1}',
+  '{"type":"chunk"}',
+  '{"type":"chunk","chunk":null}',
+  '{"type":"chunk","chunk":{"type":"text_delta"}}',
+  '{"type":"fail"}',
+  '{"type":"status","status":"ended"}',
+  '{"type":"truncated","truncatedAtStep":-1}',
+])('parseStreamEvent refuses %j', (data) => {
+  const parse = (): unknown => parseStreamEvent(data);
+  expect(parse).toThrow(HelixError);
+  expect(parse).toThrow(expect.objectContaining({ code: 'validation_error' }));
+});
+
+const eventsOf = (message: StreamMessage, writer = ''): WireEvent[] =>
+  toWireEvents({ sequence: 9, writer, message });
+const about = { streamId: 's1', timestamp: 1 };
+
+it('toWireEvents returns chunks with their sequence', () => {
+  fc.assert(
+    fc.property(anyChunk, (chunk) => {
+      fc.pre(chunk.type !== 'suspension_marker');
+      expect(eventsOf(chunk, 'm1')).toEqual([
+        { id: 9, event: { type: 'chunk', chunk, sequence: 9 } },
+      ]);
+    }),
+  );
+});
+
+it('toWireEvents does not send the suspension marker', () => {
+  expect(eventsOf(sampleOf('suspension_marker'))).toEqual([]);
+});
+
+it.each([
+  ['run_paused', 'paused'],
+  ['run_resumed', 'active'],
+] as const)(
+  'toWireEvents sends %s as a chunk and as a status, with the id on the last event',
+  (type, status) => {
+    const chunk = sampleOf(type);
+    expect(eventsOf(chunk)).toEqual([
+      { event: { type: 'chunk', chunk, sequence: 9 } },
+      { id: 9, event: { type: 'status', status } },
+    ]);
+  },
+);
+
+it.each<[StreamMessage, StreamEvent]>([
+  [{ type: 'stream_end', ...about }, { type: 'end' }],
+  [{ type: 'stream_end', ...about, status: 'completed' }, { type: 'end' }],
+  [{ type: 'stream_end', ...about, status: 'interrupted' }, { type: 'end' }],
+  [
+    { type: 'stream_end', ...about, status: 'completed', finalOutput: null },
+    { type: 'end', finalOutput: null },
+  ],
+  [
+    { type: 'stream_end', ...about, status: 'failed', error: 'No.' },
+    { type: 'fail', error: 'No.' },
+  ],
+  [
+    { type: 'stream_end', ...about, status: 'failed' },
+    { type: 'fail', error: 'The run failed.' },
+  ],
+  [
+    { type: 'stream_end', ...about, status: 'aborted' },
+    { type: 'fail', error: 'The run was aborted.' },
+  ],
+  [
+    { type: 'stream_status', ...about, status: 'paused' },
+    { type: 'status', status: 'paused' },
+  ],
+  [
+    { type: 'stream_truncated', ...about, truncatedAtStep: 2, atSequence: 8, lastRemoved: 5 },
+    { type: 'truncated', truncatedAtStep: 2, atSequence: 8 },
+  ],
+])('toWireEvents turns %j into %j', (message, event) => {
+  expect(eventsOf(message)).toEqual([{ id: 9, event }]);
 });

@@ -52,15 +52,14 @@ describe('places of the console', () => {
   });
 });
 
-describe('the way to the console', () =>
-  it('the chat page links to it for those with a role only', () => {
-    const show = (roles: Role[]): string =>
-      renderToStaticMarkup(createElement(ConsoleLink, { roles }));
-    for (const role of ['viewer', 'approver', 'operator'] as const) {
-      expect(show([role])).toContain('href="/console"');
-    }
-    expect(show([])).toBe('');
-  }));
+it('the chat page links to the console for those with a role only', () => {
+  const show = (roles: Role[]): string =>
+    renderToStaticMarkup(createElement(ConsoleLink, { roles }));
+  for (const role of ['viewer', 'approver', 'operator'] as const) {
+    expect(show([role])).toContain('href="/console"');
+  }
+  expect(show([])).toBe('');
+});
 
 describe('what the console writes', () => {
   it('a time of another year says which', () => {

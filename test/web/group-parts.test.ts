@@ -63,11 +63,10 @@ describe('groupParts', () => {
   );
 });
 
-describe('toWords', () =>
-  it.each([
-    ['lookupOrder', 'Lookup order'],
-    ['send_email', 'Send email'],
-    ['orderId', 'Order ID'],
-    ['HTTP', 'Http'],
-    ['_', '_'],
-  ])('%s reads %s', (name, words) => expect(toWords(name)).toBe(words)));
+it.each([
+  ['lookupOrder', 'Lookup order'],
+  ['send_email', 'Send email'],
+  ['orderId', 'Order ID'],
+  ['HTTP', 'Http'],
+  ['_', '_'],
+])('toWords %s reads %s', (name, words) => expect(toWords(name)).toBe(words));

@@ -115,32 +115,30 @@ describe('the place of a cut', () => {
   });
 });
 
-describe('tokens', () =>
-  it('of files do not depend on their size', () => {
-    const file = (data: string): ModelMessage[] => [
-      { role: 'user', content: [{ type: 'file', mediaType: 'image/png', data }] },
-    ];
-    expect(estimateTokens(file('a'.repeat(1_000_000)))).toBe(estimateTokens(file('a')));
-    expect(estimateTokens(file('a'))).toBeGreaterThan(1_000);
-  }));
+it('tokens of files do not depend on their size', () => {
+  const file = (data: string): ModelMessage[] => [
+    { role: 'user', content: [{ type: 'file', mediaType: 'image/png', data }] },
+  ];
+  expect(estimateTokens(file('a'.repeat(1_000_000)))).toBe(estimateTokens(file('a')));
+  expect(estimateTokens(file('a'))).toBeGreaterThan(1_000);
+});
 
-describe('what is summarised', () =>
-  it('fits its limit, names each speaker, and holds nothing that a model thought', () => {
-    const thought: ModelMessage = {
-      role: 'assistant',
-      content: [
-        { type: 'reasoning', text: 'secret' },
-        { type: 'text', text: 'It is fine.' },
-      ],
-    };
-    const text = writeRequest([user('a'), calls('c1'), results('c1'), thought], 'before', 10_000);
-    expect(text).toContain('<notes>\nbefore\n</notes>');
-    expect(text).toMatch(/user: a\nCall: look\(.*\)\nResult of look: y+\nassistant: It is fine\./);
-    expect(text).not.toContain('secret');
-    const long = Array.from({ length: 1_000 }, () => user('🎉'.repeat(5_000)));
-    expect(writeRequest(long, undefined, 10_001).length).toBeLessThan(10_100);
-    expect(writeRequest(long, undefined, 10_001).isWellFormed()).toBe(true);
-  }));
+it('what is summarised fits its limit, names each speaker, and holds nothing that a model thought', () => {
+  const thought: ModelMessage = {
+    role: 'assistant',
+    content: [
+      { type: 'reasoning', text: 'secret' },
+      { type: 'text', text: 'It is fine.' },
+    ],
+  };
+  const text = writeRequest([user('a'), calls('c1'), results('c1'), thought], 'before', 10_000);
+  expect(text).toContain('<notes>\nbefore\n</notes>');
+  expect(text).toMatch(/user: a\nCall: look\(.*\)\nResult of look: y+\nassistant: It is fine\./);
+  expect(text).not.toContain('secret');
+  const long = Array.from({ length: 1_000 }, () => user('🎉'.repeat(5_000)));
+  expect(writeRequest(long, undefined, 10_001).length).toBeLessThan(10_100);
+  expect(writeRequest(long, undefined, 10_001).isWellFormed()).toBe(true);
+});
 
 /** Returns long turns, each of about 30 tokens. */
 const long = (turns: number): ModelMessage[] =>

@@ -151,38 +151,37 @@ it("a sub-agent's run is shown as its, and asks nobody itself", async () => {
   expect(detail).toMatchObject({ runId: own.runId, subAgent: true, isNewest: false, pending: [] });
 });
 
-describe('listRuns', () =>
-  it("an owner's runs are those of the owner's conversations, a few at a time", async () => {
-    const { store, ...rest } = createMemoryStores();
-    const own: string[] = [];
-    for (const owner of [...Array.from({ length: 23 }, () => 'ann'), 'bob']) {
-      const session = drive({ store, ...rest }, newSessionId());
-      await session.begin({ owner });
-      await store.owners.fold(session.id);
-      if (owner === 'ann') own.push(session.id);
-    }
-    const asked: RunFilter[] = [];
-    const list = (filter: RunFilter, page: { cursor?: string | undefined }): Promise<RunPage> => {
-      asked.push(filter);
-      const [sessionId = ''] = filter.sessions ?? [];
-      const run = { runId: sessionId, agent: 'lab', status: 'running' as const, startedAt: 1 };
-      return Promise.resolve({ runs: [run], ...(page.cursor === undefined && { cursor: 'more' }) });
-    };
-    const { owners } = store;
-    let cursor: string | undefined;
-    let pages = 0;
-    do {
-      const page = await listRuns({ list }, owners, { owner: 'ann' }, { limit: 5, cursor });
-      ({ cursor } = page);
-      pages += 1;
-    } while (cursor !== undefined);
-    expect(pages).toBe(4);
-    expect(new Set(asked.flatMap(({ sessions = [] }) => sessions))).toEqual(new Set(own));
-    expect(await listRuns({ list }, owners, { owner: 'eve' }, { limit: 5 })).toEqual({ runs: [] });
-    await expect(
-      listRuns({ list }, owners, { owner: 'ann' }, { limit: 5, cursor: 'of another list' }),
-    ).rejects.toMatchObject({ code: 'validation_error' });
-  }));
+it("listRuns: an owner's runs are those of the owner's conversations, a few at a time", async () => {
+  const { store, ...rest } = createMemoryStores();
+  const own: string[] = [];
+  for (const owner of [...Array.from({ length: 23 }, () => 'ann'), 'bob']) {
+    const session = drive({ store, ...rest }, newSessionId());
+    await session.begin({ owner });
+    await store.owners.fold(session.id);
+    if (owner === 'ann') own.push(session.id);
+  }
+  const asked: RunFilter[] = [];
+  const list = (filter: RunFilter, page: { cursor?: string | undefined }): Promise<RunPage> => {
+    asked.push(filter);
+    const [sessionId = ''] = filter.sessions ?? [];
+    const run = { runId: sessionId, agent: 'lab', status: 'running' as const, startedAt: 1 };
+    return Promise.resolve({ runs: [run], ...(page.cursor === undefined && { cursor: 'more' }) });
+  };
+  const { owners } = store;
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const page = await listRuns({ list }, owners, { owner: 'ann' }, { limit: 5, cursor });
+    ({ cursor } = page);
+    pages += 1;
+  } while (cursor !== undefined);
+  expect(pages).toBe(4);
+  expect(new Set(asked.flatMap(({ sessions = [] }) => sessions))).toEqual(new Set(own));
+  expect(await listRuns({ list }, owners, { owner: 'eve' }, { limit: 5 })).toEqual({ runs: [] });
+  await expect(
+    listRuns({ list }, owners, { owner: 'ann' }, { limit: 5, cursor: 'of another list' }),
+  ).rejects.toMatchObject({ code: 'validation_error' });
+});
 
 it('a run whose record is of another tenant is not shown', async () => {
   const { store, ...rest } = createMemoryStores();

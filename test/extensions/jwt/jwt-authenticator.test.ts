@@ -176,51 +176,48 @@ describe('tokens with a shared secret', () => {
   });
 });
 
-describe('tokens with a public key', () =>
-  it('only a token that was signed with the private key is accepted', async () => {
-    const pem = await exportSPKI(first.publicKey);
-    const server = await startWith({ publicKey: pem });
-    const es = { alg: 'ES256' };
-    expect(await ask(server, bearer(await sign({}, first.privateKey, es)))).toEqual(SIGNED_IN);
-    expect(await ask(server, bearer(await sign({}, second.privateKey, es)))).toEqual(REFUSED);
-    // The oldest trick: the attacker signs with the public key as an HMAC secret.
-    const forged = await sign({}, new TextEncoder().encode(pem));
-    expect(await ask(server, bearer(forged))).toEqual(REFUSED);
-  }));
-describe('tokens in a cookie', () =>
-  it('a token in a cookie counts only without a header and for pages of this site', async () => {
-    const server = await startWith({ secret: SECRET, cookie: 'token' });
-    const cookie = `a=b; token=${await sign()}; tokens=x`;
-    expect(await ask(server, { cookie })).toEqual(SIGNED_IN);
-    for (const authorization of ['Bearer bad', 'Bearer ', 'Basic YTpi', '']) {
-      expect(await ask(server, { cookie, authorization })).toEqual(REFUSED);
-    }
+it('only a token that was signed with the private key is accepted', async () => {
+  const pem = await exportSPKI(first.publicKey);
+  const server = await startWith({ publicKey: pem });
+  const es = { alg: 'ES256' };
+  expect(await ask(server, bearer(await sign({}, first.privateKey, es)))).toEqual(SIGNED_IN);
+  expect(await ask(server, bearer(await sign({}, second.privateKey, es)))).toEqual(REFUSED);
+  // The oldest trick: the attacker signs with the public key as an HMAC secret.
+  const forged = await sign({}, new TextEncoder().encode(pem));
+  expect(await ask(server, bearer(forged))).toEqual(REFUSED);
+});
+it('a token in a cookie counts only without a header and for pages of this site', async () => {
+  const server = await startWith({ secret: SECRET, cookie: 'token' });
+  const cookie = `a=b; token=${await sign()}; tokens=x`;
+  expect(await ask(server, { cookie })).toEqual(SIGNED_IN);
+  for (const authorization of ['Bearer bad', 'Bearer ', 'Basic YTpi', '']) {
+    expect(await ask(server, { cookie, authorization })).toEqual(REFUSED);
+  }
 
-    const stop = async (headers: Record<string, string>): Promise<number> => {
-      const response = await server.post('/api/chat/s1/stop', {}, { cookie, ...headers });
-      await response.text();
-      return response.status;
-    };
-    expect(await stop({ 'sec-fetch-site': 'same-origin', origin: server.url })).toBe(404);
-    expect(await stop({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.test' })).toBe(401);
-    expect(await stop({ 'sec-fetch-site': 'same-site', origin: 'https://x.a.test' })).toBe(401);
-    expect(await stop({ origin: 'https://evil.test' })).toBe(401);
-    expect(await stop({ origin: 'null' })).toBe(401);
-    expect(await stop({ origin: server.url })).toBe(404);
-  }));
+  const stop = async (headers: Record<string, string>): Promise<number> => {
+    const response = await server.post('/api/chat/s1/stop', {}, { cookie, ...headers });
+    await response.text();
+    return response.status;
+  };
+  expect(await stop({ 'sec-fetch-site': 'same-origin', origin: server.url })).toBe(404);
+  expect(await stop({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.test' })).toBe(401);
+  expect(await stop({ 'sec-fetch-site': 'same-site', origin: 'https://x.a.test' })).toBe(401);
+  expect(await stop({ origin: 'https://evil.test' })).toBe(401);
+  expect(await stop({ origin: 'null' })).toBe(401);
+  expect(await stop({ origin: server.url })).toBe(404);
+});
 
-describe('options of createJwtAuthenticator', () =>
-  it.each<[string, JwtOptions]>([
-    ['no key', {}],
-    ['two keys', { secret: SECRET, jwksUrl: 'https://id.test/keys' }],
-    ['a short secret', { secret: 'secret' }],
-    ['a secret and an algorithm of signatures', { secret: SECRET, algorithms: ['RS256'] }],
-    ['keys and an algorithm of secrets', { jwksUrl: 'https://i.test', algorithms: ['HS256'] }],
-    ['the algorithm none', { secret: SECRET, algorithms: ['none'] }],
-    ['a malformed key', { publicKey: 'key' }],
-  ])('createJwtAuthenticator throws for %s', (_name, options) =>
-    expect(() => createJwtAuthenticator(options)).toThrow(),
-  ));
+it.each<[string, JwtOptions]>([
+  ['no key', {}],
+  ['two keys', { secret: SECRET, jwksUrl: 'https://id.test/keys' }],
+  ['a short secret', { secret: 'secret' }],
+  ['a secret and an algorithm of signatures', { secret: SECRET, algorithms: ['RS256'] }],
+  ['keys and an algorithm of secrets', { jwksUrl: 'https://i.test', algorithms: ['HS256'] }],
+  ['the algorithm none', { secret: SECRET, algorithms: ['none'] }],
+  ['a malformed key', { publicKey: 'key' }],
+])('createJwtAuthenticator throws for %s', (_name, options) =>
+  expect(() => createJwtAuthenticator(options)).toThrow(),
+);
 
 async function identify(
   claims: Record<string, unknown>,

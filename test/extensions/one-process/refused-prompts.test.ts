@@ -221,29 +221,28 @@ it.each([
   },
 );
 
-describe('a run that is resumed', () =>
-  it('ends its prompt with a request, which stays behind the cut reply', async () => {
-    let cut: () => void = () => undefined;
-    const spoken = new Promise<void>((resolve) => (cut = resolve));
-    const model = modelOf((n, { abortSignal }) => {
-      if (n > 0) return says('and two.');
-      return (async function* () {
-        yield* text('Part one ').slice(0, -1);
-        cut();
-        await new Promise((resolve) => abortSignal?.addEventListener('abort', resolve));
-      })();
-    });
-    const { executor, agent, say } = open(model);
-    const handle = await executor.execute(agent, 'one', { sessionId: 's1' });
-    await spoken;
-    await handle.interrupt({ reason: 'stop' });
-    await handle.result();
-    await (await handle.resume()).result();
-    const roles = () => promptOf(model).map(({ role }) => role);
-    expect(roles()).toEqual(['system', 'user', 'assistant', 'user']);
-    await say('next');
-    expect(roles()).toEqual(['system', 'user', 'assistant', 'user', 'assistant', 'user']);
-  }));
+it('a run that is resumed ends its prompt with a request, which stays behind the cut reply', async () => {
+  let cut: () => void = () => undefined;
+  const spoken = new Promise<void>((resolve) => (cut = resolve));
+  const model = modelOf((n, { abortSignal }) => {
+    if (n > 0) return says('and two.');
+    return (async function* () {
+      yield* text('Part one ').slice(0, -1);
+      cut();
+      await new Promise((resolve) => abortSignal?.addEventListener('abort', resolve));
+    })();
+  });
+  const { executor, agent, say } = open(model);
+  const handle = await executor.execute(agent, 'one', { sessionId: 's1' });
+  await spoken;
+  await handle.interrupt({ reason: 'stop' });
+  await handle.result();
+  await (await handle.resume()).result();
+  const roles = () => promptOf(model).map(({ role }) => role);
+  expect(roles()).toEqual(['system', 'user', 'assistant', 'user']);
+  await say('next');
+  expect(roles()).toEqual(['system', 'user', 'assistant', 'user', 'assistant', 'user']);
+});
 
 describe('what a program tells the provider about its messages', () => {
   const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } };

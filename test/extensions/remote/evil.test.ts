@@ -276,20 +276,19 @@ describe('what a remote agent server sends', () => {
   });
 });
 
-describe('a tool that forwards', () =>
-  it.each(['s', 's.1-child', 's.2-sibling'])(
-    'a tool that forwards cannot write as %s of its own conversation',
-    (agentId) => {
-      const base = { agentType: 'a', step: 1, timestamp: 1 };
-      const text = { type: 'text_delta' as const, ...base, agentId, delta: 'x' };
-      expect(() => checkForwarded('s.1-child', [text])).toThrow('of other agents only');
-      const frame = { ...base, subAgentType: 'x', callId: 'c' };
-      const start = {
-        type: 'subagent_start' as const,
-        ...frame,
-        agentId: 's.1-child',
-        subSessionId: agentId,
-      };
-      expect(() => checkForwarded('s.1-child', [start])).toThrow('of other agents only');
-    },
-  ));
+it.each(['s', 's.1-child', 's.2-sibling'])(
+  'a tool that forwards cannot write as %s of its own conversation',
+  (agentId) => {
+    const base = { agentType: 'a', step: 1, timestamp: 1 };
+    const text = { type: 'text_delta' as const, ...base, agentId, delta: 'x' };
+    expect(() => checkForwarded('s.1-child', [text])).toThrow('of other agents only');
+    const frame = { ...base, subAgentType: 'x', callId: 'c' };
+    const start = {
+      type: 'subagent_start' as const,
+      ...frame,
+      agentId: 's.1-child',
+      subSessionId: agentId,
+    };
+    expect(() => checkForwarded('s.1-child', [start])).toThrow('of other agents only');
+  },
+);
