@@ -434,7 +434,7 @@ describe('a request that takes two operators', () => {
   /** Sends a request to erase ann as olga, of whom `known` is what was asked before. */
   async function send(known: DualRequest[], caller: Partial<Identity> = {}) {
     const noted: unknown[] = [];
-    const ask = async (_tenant: unknown, { by }: DualRequest) => void noted.push(by);
+    const ask = async (_: unknown, of: DualRequest) => void noted.push(of.personId ?? of.by);
     const record = async () => [];
     const audit = { asked: async () => known, ask, record };
     const call = {
@@ -459,6 +459,6 @@ describe('a request that takes two operators', () => {
     expect(await send([asked])).toEqual(['second_person_required', []]);
     expect(await send([], { isEveryone: true })).toEqual([undefined, []]);
     const guest = { ...asked, by: 'other-tenant:|olga', personId: 'q' };
-    expect(await send([guest], { personId: 'p' })).toEqual([undefined, ['olga']]);
+    expect(await send([guest], { personId: 'p' })).toEqual([undefined, ['p']]);
   });
 });
