@@ -185,7 +185,10 @@ function toStepParts(
 ): UIMessagePart[] {
   const parts: UIMessagePart[] = [];
   const isBesideOpen = step.some(
-    (part) => part.type === 'tool-call' && calls.get(part.toolCallId)?.state === 'waiting',
+    (part) =>
+      part.type === 'tool-call' &&
+      part.held !== true &&
+      calls.get(part.toolCallId)?.state === 'waiting',
   );
   let reasonings = 0;
   for (const part of [...row.parts.filter((each) => !isLate(each)), ...row.parts.filter(isLate)]) {
@@ -271,12 +274,12 @@ interface StoredCall {
 }
 
 function toToolPart(stored: StoredCall): UIToolPart {
-  const { toolName, toolCallId, kind, input, byClient, closed = false } = stored.call;
+  const { toolName, toolCallId, kind, input, byClient, late, closed = false } = stored.call;
   const { providerMetadata } = closed ? {} : toShownMetadata(stored.call.providerMetadata);
+  // The chunk of a call that was closed before it was shown does not say whose it was.
+  const isStatic = byClient === true && !(closed && late === true);
   return {
-    ...(byClient === true
-      ? { type: `tool-${toolName}` as const }
-      : { type: 'dynamic-tool', toolName }),
+    ...(isStatic ? { type: `tool-${toolName}` as const } : { type: 'dynamic-tool', toolName }),
     toolCallId,
     input: input ?? null,
     providerExecuted: SERVER_RUN.has(kind) || undefined,

@@ -12,17 +12,29 @@ import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 /** Returns the events that build a stored message, each step closed, without start and finish. */
 export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIStreamPart[] {
   const events: UIStreamPart[] = [];
+  const reader = { profile, isAsked: message.parts.some(isQuestion) };
   let isInStep = false;
   for (const [index, part] of message.parts.entries()) {
     if (part.type === 'step-start' && isInStep) events.push({ type: 'finish-step' });
     isInStep ||= part.type === 'step-start';
-    events.push(...toPartEvents(part, `t-${String(index)}`, profile));
+    events.push(...toPartEvents(part, `t-${String(index)}`, reader));
   }
   if (message.metadata !== undefined) {
     events.push({ type: 'message-metadata', messageMetadata: message.metadata });
   }
   if (isInStep) events.push({ type: 'finish-step' });
   return events;
+}
+
+function isQuestion(part: UIMessagePart): boolean {
+  if (!isToolPart(part) || part.providerExecuted === true) return false;
+  return part.state === 'approval-requested' || part.state === 'input-available';
+}
+
+interface Reader {
+  profile: StreamProfile;
+  /** True while a question of the message is open. */
+  isAsked: boolean;
 }
 
 const OPEN_STATES = new Set<unknown>(['input-streaming', 'input-available', 'approval-requested']);
@@ -50,8 +62,8 @@ export function toNoticeEvents(
   return [{ type: 'start', messageId }, ...told, ...guard, { type: 'finish', finishReason }];
 }
 
-function toPartEvents(part: UIMessagePart, textId: string, profile: StreamProfile): UIStreamPart[] {
-  if (isToolPart(part)) return toCallEvents(part, profile);
+function toPartEvents(part: UIMessagePart, textId: string, reader: Reader): UIStreamPart[] {
+  if (isToolPart(part)) return toCallEvents(part, reader);
   switch (part.type) {
     case 'step-start':
       return [{ type: 'start-step' }];
@@ -78,8 +90,8 @@ function metadataOf({ providerMetadata }: OfProvider): OfProvider {
   return providerMetadata === undefined ? {} : { providerMetadata };
 }
 
-function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] {
-  const { toolCallId, input, approval } = part;
+function toCallEvents(part: UIToolPart, reader: Reader): UIStreamPart[] {
+  const { toolCallId, input } = part;
   const toolName = toolNameOf(part);
   const marks = {
     ...(part.type === 'dynamic-tool' && { dynamic: true as const }),
@@ -88,7 +100,7 @@ function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] 
   const told = metadataOf({ providerMetadata: part.callProviderMetadata });
   const events: UIStreamPart[] = [
     { type: 'tool-input-available', toolCallId, toolName, input, ...marks, ...told },
-    ...toApprovalEvents(part, profile),
+    ...toApprovalEvents(part, reader),
   ];
   if (part.state === 'output-available') {
     const { output } = part;
@@ -96,22 +108,24 @@ function toCallEvents(part: UIToolPart, profile: StreamProfile): UIStreamPart[] 
   } else if (part.state === 'output-error') {
     const { errorText } = part;
     events.push({ type: 'tool-output-error', toolCallId, errorText, ...marks });
-  } else if (part.state === 'output-denied' || approval?.approved === false) {
-    // A denial is sent at once, even while the step waits for other answers.
+  } else if (part.state === 'output-denied') {
     events.push({ type: 'tool-output-denied', toolCallId });
   }
   return events;
 }
 
-/** Leaves out answered requests for clients that do not know the part with the answer. */
+/**
+ * For clients that do not know the part with the answer, leaves out answered requests, except beside open questions:
+ * there a stock client sends no answers while a call has neither request nor result.
+ */
 function toApprovalEvents(
-  { toolCallId, approval }: UIToolPart,
-  profile: StreamProfile,
+  { toolCallId, state, approval }: UIToolPart,
+  { profile, isAsked }: Reader,
 ): UIStreamPart[] {
   if (approval === undefined) return [];
   const { id: approvalId, approved, reason } = approval;
   const request: UIStreamPart = { type: 'tool-approval-request', toolCallId, approvalId };
   if (approved === undefined) return [request];
-  if (profile !== 'v7') return [];
+  if (profile !== 'v7') return isAsked && state === 'approval-responded' ? [request] : [];
   return [request, { type: 'tool-approval-response', approvalId, approved, reason }];
 }

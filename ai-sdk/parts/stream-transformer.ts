@@ -349,11 +349,11 @@ export class StreamTransformer {
         out.push({ type: 'data-output', data: chunk.output ?? null });
         break;
       case 'step_start':
-        this.#calls.joins = chunk.joins === true;
         if (chunk.stepId === ASK_STEP_ID) this.#step.enterAgain(chunk, out);
         else this.#step.enter(chunk.step, out);
         break;
       case 'step_end':
+        this.#calls.endStep(out);
         this.#markCut(chunk.interrupted, out);
         this.#step.commit(chunk.step, out);
         break;

@@ -23,8 +23,10 @@ interface KnownCall {
   /** Request that the tool's own rule answers. */
   automatic?: ChunkOf<'tool_approval_request'> | undefined;
   isRequested?: boolean;
-  /** True until the call is answered, if it joined the questions of an earlier pause. */
-  isJoined?: boolean;
+  /** True if the request comes with its answer. */
+  isLeftOut?: boolean;
+  /** True while a person or a page is asked. */
+  isAsked?: boolean;
   isSettled?: boolean;
   /** True if a client's result may still replace the timeout. */
   isTimedOut?: boolean;
@@ -36,10 +38,10 @@ type AnnouncedCall = OfProvider & { toolCallId: string; toolName: string; input?
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   readonly #calls = new Map<string, KnownCall>();
-  /** Denied calls beside which a joined call is open: a stock page sends no result of a client tool beside a denied call. */
+  /** Denied calls beside open questions: a stock page sends no result of a client tool beside a denied call. */
   #denied: string[] = [];
-  /** True in a step whose calls join the questions of an earlier pause. */
-  joins = false;
+  /** True until a step whose call was denied by a rule has all its calls. */
+  #isOpening = false;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
@@ -84,10 +86,20 @@ export class ToolCalls {
     this.#tellDenied(out);
   }
 
+  /** Notes that the step has all its calls. */
+  endStep(out: UIStreamPart[]): void {
+    this.#isOpening = false;
+    this.#tellDenied(out);
+  }
+
   #tellDenied(out: UIStreamPart[]): void {
-    if (this.#denied.length === 0 || [...this.#calls.values()].some(isOpenJoined)) return;
+    if (this.#denied.length === 0 || this.#isOpening || this.#isAsking()) return;
     for (const toolCallId of this.#denied) out.push({ type: 'tool-output-denied', toolCallId });
     this.#denied = [];
+  }
+
+  #isAsking(): boolean {
+    return [...this.#calls.values()].some(({ isAsked }) => isAsked);
   }
 
   /** Forgets calls whose arguments were streaming when their attempt was discarded. */
@@ -134,6 +146,7 @@ export class ToolCalls {
       call.isAnnounced = false;
     }
     this.#markNew(chunk);
+    call.isAsked = chunk.providerExecuted !== true && !call.isSettled;
     this.#announce({ ...chunk, input: chunk.arguments }, out);
   }
 
@@ -172,10 +185,10 @@ export class ToolCalls {
       return;
     }
     this.#announce(chunk, out);
-    const isAnswered = this.#options.isAnswered(toolCallId);
-    if (this.#options.profile === 'common' && isAnswered) return;
-    if (!isAnswered && this.#withholds(chunk)) return;
-    this.#request(chunk, out);
+    const call = this.#of(toolCallId);
+    call.isAsked = true;
+    call.isLeftOut = this.#options.isAnswered(toolCallId) || this.#withholds(chunk);
+    if (!call.isLeftOut) this.#request(chunk, out);
   }
 
   #withholds(asked: { toolCallId: string; mayDecide?: boolean | undefined }): boolean {
@@ -192,18 +205,21 @@ export class ToolCalls {
     const { toolCallId, approvalId, approved, reason } = chunk;
     const { profile } = this.#options;
     const call = this.#of(toolCallId);
-    call.isJoined = false;
+    call.isAsked = false;
     const request = call.automatic;
     if (request !== undefined) {
       call.automatic = undefined;
       // An automatically approved call is a call like any other; its start follows.
       if (approved) return;
+      this.#isOpening = true;
       this.#announce(request, out);
       this.#request(chunk, out);
     }
     // A client understands an answer only after its request.
-    const isUnknown = this.#withholds(chunk) && !call.isRequested;
-    if (isUnknown && (profile === 'v7' || !approved)) this.#request(chunk, out);
+    const isWithheld = this.#withholds(chunk);
+    const isTold = profile === 'v7' || (isWithheld && (!approved || this.#isAsking()));
+    const isUnknown = call.isRequested !== true && (isWithheld || call.isLeftOut === true);
+    if (isTold && isUnknown) this.#request(chunk, out);
     if (profile === 'v7')
       out.push({ type: 'tool-approval-response', approvalId, approved, reason });
     if (approved || !this.#isKnown(call) || !settle(call)) return;
@@ -247,7 +263,6 @@ export class ToolCalls {
     const call = this.#of(toolCallId);
     if (call.isAnnounced) return;
     call.isAnnounced = true;
-    call.isJoined = this.joins;
     call.streaming = undefined;
     const told = providerMetadata && { providerMetadata };
     const made = { toolCallId, toolName, input, ...toMarks(call), ...told };
@@ -270,14 +285,11 @@ function toMarks(call: KnownCall): { dynamic?: true; providerExecuted?: true } {
   return { ...toDynamic(call), ...(call.isServerRun && { providerExecuted: true as const }) };
 }
 
-function isOpenJoined({ isJoined, isSettled }: KnownCall): boolean {
-  return isJoined === true && isSettled !== true;
-}
-
 /** Returns true the first time: a call has one result, which may replace its timeout. */
 function settle(call: KnownCall): boolean {
   const isFirst = !call.isSettled || call.isTimedOut === true;
   call.isSettled = true;
+  call.isAsked = false;
   call.isTimedOut = false;
   return isFirst;
 }

@@ -170,6 +170,7 @@ export function toTurnSpan({ record, openCalls }: SessionCalls, reader: TurnRead
   const { sessionId, messageId, sequence, turnStartSequence: from, stream } = record;
   const idsOf = (is: (call: OpenCall) => boolean): Set<string> =>
     new Set(openCalls.filter(is).map(({ spec }) => spec.toolCallId));
+  const isAsking = openCalls.some(({ state }) => state === 'waiting');
   return {
     sessionId,
     messageId,
@@ -177,11 +178,17 @@ export function toTurnSpan({ record, openCalls }: SessionCalls, reader: TurnRead
     until:
       stream === 'active' ? { kind: 'live', after: sequence } : { kind: 'stored', upTo: sequence },
     isTail: false,
-    waiting: { calls: idsOf(({ state }) => state === 'waiting'), asOf: sequence },
+    waiting: { calls: idsOf((call) => isAsking && !isExecuted(call)), asOf: sequence },
     withheld: idsOf(({ mayDecide }) => mayDecide === false),
     subAgents: toSubAgents(openCalls),
     ...reader,
   };
+}
+
+/** Returns false for a question, open or answered, whose call takes no effect before the other answers. */
+function isExecuted({ state, row }: OpenCall): boolean {
+  if (row?.role === 'tool') return row.denied !== true;
+  return state !== 'waiting' && state !== 'approved';
 }
 
 /** Maps sub-agents' sessions at any depth to the calls; a tail lacks their announcements. */
@@ -224,7 +231,10 @@ export interface TurnSpan extends TurnReader {
   seenUpTo?: number;
   /** Steps that are sent from their rows before the log. */
   stored?: StoredSteps;
-  /** Calls that wait for an approval at sequence `asOf`; other earlier requests are left out. */
+  /**
+   * Questions at sequence `asOf`, with those that are answered beside them: a stock page sends no answers beside a call
+   * that it neither was asked about nor has a result of. Other earlier requests are left out.
+   */
   waiting?: { calls: ReadonlySet<string>; asOf: number };
   /** Calls known to be withheld from the viewer. */
   withheld?: ReadonlySet<string>;

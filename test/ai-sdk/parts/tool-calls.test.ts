@@ -1,40 +1,100 @@
-import { StreamTransformer } from '../../../ai-sdk/index.js';
+import { StreamTransformer, type StreamProfile } from '../../../ai-sdk/index.js';
+import { toMessageEvents } from '../../../ai-sdk/parts/message-events.js';
 import type { Bare } from '../../support/fake-call.js';
 
-/** Returns the number of calls that these chunks of a step tell as denied. */
-function deniedIn(transformer: StreamTransformer, chunks: Bare[], step = 1): number {
-  const about = { agentId: 's1', agentType: 'lab', timestamp: 1, step };
-  const parts = chunks.flatMap((chunk) => transformer.transform({ ...chunk, ...about }).events);
-  return parts.filter(({ type }) => type === 'tool-output-denied').length;
+const [pay, other] = [
+  { toolCallId: 'c1', toolName: 'pay', approvalId: 'r::c1' },
+  { toolCallId: 'c2', toolName: 'locate', approvalId: 'r::c2' },
+];
+const asks = (about: typeof pay, more = {}): Bare => {
+  return { type: 'tool_approval_request', ...about, input: {}, ...more };
+};
+const decides = (about: typeof pay, approved: boolean, more = {}): Bare => {
+  return { type: 'tool_approval_response', ...about, approved, ...more };
+};
+
+/** Types of the parts that a client gets, denials by their calls. */
+function told(
+  bare: readonly Bare[],
+  profile: StreamProfile = 'common',
+  is: { answered?: string; withheld?: string } = {},
+): string[] {
+  const isAnswered = (id: string): boolean => id === is.answered;
+  const isWithheld = (id: string): boolean => id === is.withheld;
+  const transformer = new StreamTransformer({ profile, isAnswered, isWithheld });
+  return bare.flatMap((chunk) => {
+    const message = { ...chunk, agentId: 's1', agentType: 'lab', timestamp: 1, step: 1 };
+    const { events } = transformer.transform(message);
+    return events.map((part) =>
+      part.type === 'tool-output-denied' ? `denied ${part.toolCallId}` : part.type,
+    );
+  });
 }
 
-const asked = (toolCallId: string): Bare => ({
-  type: 'tool_approval_request',
-  toolCallId,
-  toolName: 'echo',
-  approvalId: toolCallId,
-  input: {},
-});
-const answered = (toolCallId: string, approved: boolean): Bare => ({
-  type: 'tool_approval_response',
-  toolCallId,
-  toolName: 'echo',
-  approvalId: toolCallId,
-  approved,
-});
-const ask: Bare = { type: 'step_start', stepId: 'ask' };
-const end: Bare = { type: 'step_end' };
+const isDenial = (type: string): boolean => type.startsWith('denied');
 
-it.each([true, false])(
-  'a denied call is told once what joined it is decided, approved: %s',
-  (approved) => {
-    const transformer = new StreamTransformer();
+describe('calls of a stream', () => {
+  it.each<[string, Bare, Bare]>([
+    ['an approval', asks(other), decides(other, true)],
+    [
+      'a call of a page',
+      { type: 'tool_start', ...other, arguments: {}, byClient: true },
+      { type: 'tool_end', ...other, result: 1, byClient: true },
+    ],
+  ])('that were denied are told once nobody is asked beside them: %s', (_, open, closed) => {
+    const byRule = { ...pay, toolCallId: 'c3' };
+    const isAutomatic = true;
+    const server = { toolCallId: 'c4', toolName: 'echo', arguments: {}, providerExecuted: true };
+    const asked: Bare[] = [
+      asks(byRule, { isAutomatic }),
+      decides(byRule, false, { isAutomatic }),
+      { type: 'tool_start', ...server },
+      asks(pay),
+      open,
+      { type: 'step_end' },
+      decides(pay, false),
+    ];
+    expect(told(asked).filter(isDenial)).toEqual([]);
+    expect(told([...asked, closed]).filter(isDenial)).toEqual(['denied c3', 'denied c1']);
+  });
+
+  it.each([true, false])('that were denied wait for what joined them, approved: %s', (approved) => {
+    const ask = { type: 'step_start', stepId: 'ask' } as const;
     const joining: Bare = { ...ask, joins: true };
-    deniedIn(transformer, [ask, asked('c1'), end, joining, asked('c2'), end]);
-    expect(deniedIn(transformer, [answered('c1', false)])).toBe(0);
-    expect(deniedIn(transformer, [answered('c2', approved)])).toBe(approved ? 1 : 2);
-    // The calls of a later step join none.
-    deniedIn(transformer, [{ type: 'step_start' }, asked('c3'), asked('c4'), end], 2);
-    expect(deniedIn(transformer, [answered('c3', false)], 2)).toBe(1);
-  },
-);
+    const end: Bare = { type: 'step_end' };
+    const asked = [ask, asks(pay), end, joining, asks(other), end, decides(pay, false)];
+    expect(told(asked).filter(isDenial)).toEqual([]);
+    const denials = told([...asked, decides(other, approved)]).filter(isDenial);
+    expect(denials).toEqual(approved ? ['denied c1'] : ['denied c1', 'denied c2']);
+  });
+
+  it('that were answered before come with their requests, if there is an answer', () => {
+    const failed: Bare = { type: 'tool_end', ...pay, result: null, error: 'stopped' };
+    const opening = ['start', 'start-step', 'tool-input-available'];
+    const question = ['tool-approval-request', 'tool-approval-response'];
+    const approved = [asks(pay), decides(pay, true)];
+    expect(told([asks(pay), failed], 'v7', { answered: 'c1' })).toEqual([
+      ...opening,
+      'tool-output-error',
+    ]);
+    expect(told(approved, 'v7', { answered: 'c1' })).toEqual([...opening, ...question]);
+    expect(told(approved, 'common', { answered: 'c1' })).toEqual(opening);
+  });
+
+  it('that others approved have a request while a stock page must answer another one', () => {
+    const asked = [asks(pay), asks(other)];
+    const before = told(asked, 'common', { withheld: 'c1' });
+    expect(before.filter((type) => type === 'tool-approval-request')).toHaveLength(1);
+    const after = told([...asked, decides(pay, true)], 'common', { withheld: 'c1' });
+    expect(after.slice(before.length)).toEqual(['tool-approval-request']);
+  });
+
+  it('that are carried out after their approval have no request when rows are sent', () => {
+    const approval = { id: 'r::c1', approved: true };
+    const state = { state: 'approval-responded' as const, approval };
+    const part = { ...pay, type: 'dynamic-tool' as const, input: {}, ...state };
+    const message = { id: 'msg-1', role: 'assistant' as const, parts: [part] };
+    const types = toMessageEvents(message, 'common').map(({ type }) => type);
+    expect(types).toEqual(['tool-input-available']);
+  });
+});

@@ -152,26 +152,34 @@ describe('answers (path 3)', () => {
     expect(reply.text).toContain('And this?');
   });
 
-  it('a denial is one of the answers until the others are there', async () => {
+  it.each([
+    ['a denial', false, 'output-denied'],
+    ['an approval', true, 'output-available'],
+  ])('%s is one of the answers until the others are there', async (_, approved, settled) => {
     const runtime = await startAsking();
-    await ask(runtime, await answered(runtime, { c1: false }));
+    await ask(runtime, await answered(runtime, { c1: approved }));
     const statesOf = async (): Promise<unknown[]> => {
       const snapshot = await snapshotOf(runtime, 's1');
       const parts = snapshot?.messages.at(-1)?.parts ?? [];
       return parts.flatMap((part) => (part.type === 'dynamic-tool' ? [part.state] : []));
     };
     expect(await statesOf()).toEqual(['approval-responded', 'approval-requested']);
-    // A reply from rows says at once that the call is denied, as the log does.
+    // A stock page that was not asked about one call would not send the others' answers.
     const gone = { ...runtime, streamManager: withoutLog(runtime.streamManager, 1_000) };
-    const shown = await get(gone, { [HEADERS.resumeFromSequence]: '0' });
-    expect(shown.types.filter((type) => type.startsWith('tool-'))).toEqual([
-      'tool-input-available',
-      'tool-output-denied',
-      'tool-input-available',
-      'tool-approval-request',
-    ]);
+    for (const from of [runtime, gone]) {
+      for (const [profile, answers] of [
+        ['common', []],
+        ['v7', ['tool-approval-response']],
+      ] as const) {
+        const headers = { [HEADERS.resumeFromSequence]: '0', [HEADERS.profile]: profile };
+        const { types } = await get(from, headers);
+        const told = types.filter((type) => /^tool-(approval|output)/.test(type)).sort();
+        const asked = ['tool-approval-request', 'tool-approval-request'];
+        expect(told).toEqual([...asked, ...answers]);
+      }
+    }
     await ask(runtime, await answered(runtime, { c2: true }));
-    expect(await statesOf()).toEqual(['output-denied', 'output-available', 'approval-requested']);
+    expect(await statesOf()).toEqual([settled, 'output-available', 'approval-requested']);
   });
 
   it('a client whose batch another client completes gets the stream that follows', async () => {

@@ -258,6 +258,28 @@ describe('a stored step', () => {
     ]);
   });
 
+  it('that later questions follow shows a denial, although it made the call that is asked about', () => {
+    const part = (toolCallId: string, more: object) => ({
+      ...step('approval', toolCallId).parts[0],
+      ...more,
+    });
+    const made = { ...step('approval'), parts: [part('a', {}), part('b', { held: true })] };
+    const row: ToolRow = { role: 'tool', toolCallId: 'a', toolName: 'pay', denied: true };
+    const waiting = { spec: { toolCallId: 'b' }, state: 'waiting' } as OpenCall;
+    const rows = [made as AssistantRow, step('approval', 'b'), row];
+    const [message] = convertToUIMessages(rows, { openCalls: [waiting] });
+    expect(message?.parts[1]).toMatchObject({ toolCallId: 'a', state: 'output-denied' });
+  });
+
+  it("that was stored with a page's call in error shows it as the log did", () => {
+    const [part] = step('server', 'a').parts;
+    const typeOf = (more: object): unknown => {
+      const parts = [{ ...part, byClient: true, closed: true, ...more }];
+      return convertToUIMessages([{ ...step('server'), parts } as AssistantRow])[0]?.parts[1]?.type;
+    };
+    expect([typeOf({}), typeOf({ late: true })]).toEqual(['tool-pay', 'dynamic-tool']);
+  });
+
   it('that shows nothing ends its reply', () => {
     const thought = { ...step('server'), parts: [{ type: 'reasoning', text: '' }] } as AssistantRow;
     expect(convertToUIMessages([thought])).toMatchObject([
