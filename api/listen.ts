@@ -87,6 +87,8 @@ function close(server: Server, open: Iterable<ServerResponse>): Promise<void> {
     for (const response of open) {
       if (!response.headersSent) response.setHeader('connection', 'close');
       else if (isEventStream(response)) response.destroy();
+      // Its client was told that the connection stays.
+      else response.once('close', () => server.closeIdleConnections());
     }
   });
 }

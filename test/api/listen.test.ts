@@ -45,5 +45,6 @@ it('a server that closes replies to a request that has arrived, and cuts streams
   expect(await list.json()).toEqual([1, 2]);
   reply?.();
   expect(await (await slow).text()).toBe('late');
+  // Sooner than the end of an idle connection.
   await closed;
-});
+}, 20_000);
