@@ -27,15 +27,15 @@ export const systemClock: Clock = {
   },
 };
 
-/** Resolves after `ms` by this clock, or as soon as the signal aborts. */
-export function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after `ms` by this clock, if it is given, or as soon as the signal aborts. */
+export function pause(clock: Clock, ms: number | undefined, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       cancel();
       signal.removeEventListener('abort', done);
       resolve();
     };
-    const cancel = clock.after(ms, done);
+    const cancel = ms === undefined ? () => undefined : clock.after(ms, done);
     signal.addEventListener('abort', done, { once: true });
     if (signal.aborted) done();
   });

@@ -4,7 +4,7 @@ import { LIMITS } from '../../protocol/limits.js';
 import { toChildInput, type At, type CallRef, type RunInput } from '../../protocol/run.js';
 import { beginningOf, createLoop, type Host, type Loop } from '../../run/loop.js';
 import { GivenUp, LeftOff, type Attempts } from './attempts.js';
-import type { Clock } from './clock.js';
+import { pause, type Clock } from './clock.js';
 
 export interface LocalLoopDeps {
   operations: RunOperations;
@@ -31,7 +31,7 @@ export function createLocalLoop(deps: LocalLoopDeps, input: RunInput): Loop {
 
   const host: Host = {
     now: clock.now,
-    until: (holds, ms) => untilTrue(holds, ms),
+    until: untilTrue,
     changed: () => {
       for (const look of [...waiters]) look();
     },
@@ -114,36 +114,22 @@ export function createLocalLoop(deps: LocalLoopDeps, input: RunInput): Loop {
   }
 
   /** @throws LeftOff */
-  function untilTrue(holds: () => boolean, ms?: number): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      let cancel = (): void => undefined;
-      const end = (): void => {
-        cancel();
-        waiters.delete(look);
-        leaving.removeEventListener('abort', leave);
-      };
-      const look = (): void => {
-        if (!holds()) return;
-        end();
-        resolve(true);
-      };
-      const leave = (): void => {
-        end();
-        reject(new LeftOff());
-      };
-      if (leaving.aborted) {
-        reject(new LeftOff());
-        return;
-      }
-      leaving.addEventListener('abort', leave, { once: true });
-      waiters.add(look);
-      if (ms !== undefined) {
-        cancel = clock.after(ms, () => {
-          end();
-          resolve(holds());
-        });
-      }
-      look();
-    });
+  async function untilTrue(holds: () => boolean, ms?: number): Promise<boolean> {
+    const over = new AbortController();
+    const end = (): void => over.abort();
+    let isTrue = false as boolean;
+    const look = (): void => {
+      isTrue ||= holds();
+      if (isTrue) end();
+    };
+    leaving.addEventListener('abort', end, { once: true });
+    waiters.add(look);
+    if (leaving.aborted) end();
+    look();
+    await pause(clock, ms, over.signal);
+    waiters.delete(look);
+    leaving.removeEventListener('abort', end);
+    if (leaving.aborted) throw new LeftOff();
+    return isTrue || holds();
   }
 }
