@@ -11,6 +11,8 @@ const OVERLAP_MS = 60_000;
 const MAX_MS = 60 * 60 * 1000;
 /** Delay between searches of the open workflows. */
 const OPEN_MS = 60_000;
+/** A workflow closes a moment after its run has ended, and Temporal lists it as open until later. */
+const CLOSES_MS = 10_000;
 const READS_AT_ONCE = 10;
 
 export interface ReconcileDeps extends Pick<SweepDeps, 'holder' | 'times' | 'logger'> {
@@ -76,7 +78,10 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const record = own ?? (await sessions.read(rootOf(sessionId)));
     if (record === undefined) return 'unknown';
     const isReplaced = own !== undefined && own.runId !== runId;
-    if (isReplaced || isTerminal(record.status)) return 'over';
+    if (isReplaced || isTerminal(record.status)) {
+      const overSince = isReplaced ? record.runStartedAt : record.updatedAt;
+      return Date.now() - overSince < CLOSES_MS ? 'active' : 'over';
+    }
     return isStalled(record, Date.now()) ? 'silent' : 'active';
   }
 

@@ -199,13 +199,15 @@ describe('the search for what nobody looks at', () => {
     const old = await session.newRun();
     await session.end(old.runId, 'completed');
     const { runId } = await session.newRun({ now: 1, messages: [userMessage('u2')] });
-    const [active, over] = [drive(memory), drive(memory)];
+    const [active, over, closing] = [drive(memory), drive(memory), drive(memory)];
     const { runId: working } = await active.claimed();
     const { runId: ended } = await over.newRun();
-    await over.end(ended, 'completed');
+    await over.end(ended, 'completed', { now: 1 });
+    const { runId: endedNow } = await closing.newRun();
+    await closing.end(endedNow, 'completed');
     const pages = [
       [old.runId, `${session.id}.x:1-y`],
-      [runId, working, ended],
+      [runId, working, ended, endedNow],
     ];
     const read: (number | undefined)[] = [];
     const { find, noted, woken } = search({
