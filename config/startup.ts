@@ -109,6 +109,7 @@ const EXPECTED = [
   'MissingPackageError',
   'ModelConfigurationError',
   'AgentsFileError',
+  'HelixError',
 ];
 
 /** Runs the main function of a process. If it fails, prints the reason and exits with 1. */

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import { retryDelay } from '../../protocol/time.js';
 import { HelixError } from '../../protocol/errors.js';
+import { noteConnection } from './errors.js';
 import { followFailovers } from './failovers.js';
 import { startPulse } from './pulse.js';
 import { parseRedisAddress, type Access, type RedisAddress, type TlsFiles } from './addresses.js';
@@ -114,7 +115,10 @@ function createClient(url: string, policy: RetryPolicy, use: 'commands' | 'subsc
 
 function keepUp(client: RedisConnection): void {
   // An unobserved 'error' event would end the process.
-  client.on('error', () => undefined);
+  client.on('error', noteConnection);
+  client.on('ready', () => {
+    noteConnection();
+  });
   startPulse(client);
   if (!('nodes' in client)) followFailovers(client);
 }

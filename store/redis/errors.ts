@@ -16,6 +16,15 @@ function messageOf({ message }: Error): string {
   return message.replace(PLACE, '');
 }
 
+/** What ioredis says of a command while it has no connection, instead of why. */
+const UNSENT = "Stream isn't writeable";
+let connectionFault: string | undefined;
+
+/** Notes why the newest connection of this process failed; undefined once one is ready. */
+export function noteConnection(error?: Error): void {
+  connectionFault = error?.message;
+}
+
 /** Waits for Redis and translates its errors into those of the contract. */
 export async function callRedis<T>(work: Promise<T>): Promise<T> {
   try {
@@ -33,7 +42,7 @@ export async function callRedis<T>(work: Promise<T>): Promise<T> {
 export function toContractError(error: unknown): Error {
   if (HelixError.isInstance(error)) return error;
   if (!isReplyError(error)) {
-    const cause = error instanceof Error ? new Error(error.message) : error;
+    const cause = error instanceof Error ? new Error(reasonOf(error)) : error;
     return unavailable('cannot be reached right now', cause);
   }
   const message = messageOf(error);
@@ -41,6 +50,10 @@ export function toContractError(error: unknown): Error {
   const fault = isTemporary(error) ? 'cannot be reached right now' : faultOfSetUp(message);
   if (fault !== undefined) return unavailable(fault, new Error(message));
   return new Error(`Redis refused a command: ${message}`);
+}
+
+function reasonOf({ message }: Error): string {
+  return message.startsWith(UNSENT) ? (connectionFault ?? message) : message;
 }
 
 /** Returns true if the same command may be sent again later. */

@@ -46,6 +46,11 @@ const settings = (): Record<string, string> => ({
   HELIX_ALLOW_UNAUTHENTICATED: '1',
 });
 
+it.concurrent.each(ROLES)('the %s names a file of REDIS_URL that it cannot read', async (role) => {
+  const ending = await runProcess(role, { ...settings(), REDIS_URL: 'rediss://127.0.0.1:1?ca=/' });
+  expectSentence(ending, ['file ca of REDIS_URL']);
+});
+
 // The processes mostly wait for servers, so they start side by side.
 it.concurrent.each(ROLES)('the %s names the server, and ends', async (role) => {
   const { port: silentPort } = await listen(createServer());

@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { toReason } from '../../../protocol/errors.js';
 import { textChunk } from '../../../store/conformance/fixtures.js';
 import {
   createRedisStores,
@@ -32,6 +33,22 @@ async function open(whenAway: 'refuse' | 'wait'): Promise<RedisStores> {
   await until('Redis answers', () => answers(stores));
   return stores;
 }
+
+it('a refused command says why there is no connection', async () => {
+  const stores = await open('refuse');
+  const admin = new Redis(server.url);
+  await admin.config('SET', 'requirepass', 'another');
+  try {
+    await admin.call('CLIENT', 'KILL', 'SKIPME', 'yes');
+    await until('the reason is that of Redis', async () => {
+      const error: unknown = await stores.store.sessions.read('s').catch((e: unknown) => e);
+      return error instanceof Error && toReason(error.cause).startsWith('NOAUTH');
+    });
+  } finally {
+    await admin.config('SET', 'requirepass', '');
+    admin.disconnect();
+  }
+});
 
 describe('a Redis that restarts', () => {
   it('a restart of Redis leaves followers without gap or duplicate, and a waiting run unchanged', async () => {
