@@ -264,7 +264,7 @@ interface Opening {
 
 /** A bounded number of places. When all are taken, the connection that has been idle longest is closed. */
 interface Places {
-  /** @throws AbortError if the signal aborts while all places are in use */
+  /** @throws AbortError if the signal aborts while all places are in use; an error once all are closed */
   take: (opening: Opening, signal: AbortSignal) => Promise<void>;
   touch: (opening: Opening) => void;
   giveBack: (opening: Opening) => void;
@@ -277,11 +277,14 @@ function createPlaces(max: number): Places {
   /** The least recently used first. */
   const held = new Set<Opening>();
   const changes = new EventEmitter().setMaxListeners(0);
+  let isClosed = false;
   return {
     take: async (opening, signal) => {
       for (;;) {
         // Between two pages of a list nobody uses the connection for a moment.
         await setImmediate();
+        // Nobody would close what is opened after the host.
+        if (isClosed) throw new Error('the process closes');
         if (held.size < max) break;
         const idle = [...held].find(({ users }) => users === 0);
         if (idle === undefined) await once(changes, CHANGE, { signal });
@@ -297,7 +300,10 @@ function createPlaces(max: number): Places {
       held.delete(opening);
       changes.emit(CHANGE);
     },
-    closeAll: () => Promise.allSettled([...held].map(({ close }) => close())),
+    closeAll: () => {
+      isClosed = true;
+      return Promise.allSettled([...held].map(({ close }) => close()));
+    },
   };
 }
 
