@@ -45,7 +45,7 @@ interface Owner<T> {
   waiting: Entry<T>[];
   /** Start of the newest attempt. */
   servedAt: number;
-  /** Successful attempts of the last hour, the newest last. */
+  /** Successful attempts of the last hour, the newest last; only for joined notices, which they delay. */
   taken: { kind: string; at: number }[];
 }
 
@@ -69,7 +69,6 @@ export function createLane<T>(
 
   /** Returns the time at which a notice of this owner may be sent. */
   function dueAt(owner: Owner<T>, kind: string): number {
-    if (!owner.joins) return 0;
     const ofKind = owner.taken.findLast((each) => each.kind === kind)?.at ?? -JOIN_MS;
     const ofHour = owner.taken.at(-perHour)?.at ?? -HOUR_MS;
     return Math.max(ofKind + JOIN_MS, ofHour + HOUR_MS);
@@ -132,7 +131,7 @@ export function createLane<T>(
     forget();
     try {
       const left = await send(chosen.map(({ item }) => item));
-      owner.taken.push({ kind, at: Date.now() });
+      if (owner.joins) owner.taken.push({ kind, at: Date.now() });
       for (const [nth, { end }] of chosen.entries()) end(left[nth]);
     } catch (error) {
       for (const { end } of chosen) end(error as Error);
