@@ -12,10 +12,14 @@ export function followFailovers(client: Redis): void {
   const { sentinels, name = '' } = client.options;
   if (!sentinels) return;
   let isAwaited = false;
+  let announced = '';
 
   function leave(): void {
-    if (client.status === 'ready') client.disconnect(true);
-    else if (!isAwaited) {
+    if (client.status === 'ready') {
+      const { remoteAddress = '', remotePort } = client.stream;
+      // All Sentinels announce a switch, and a reconnection refuses commands for a moment.
+      if (!announced.endsWith(` ${remoteAddress} ${String(remotePort)}`)) client.disconnect(true);
+    } else if (!isAwaited) {
       // It may be on its way to the old master.
       isAwaited = true;
       client.once('ready', () => {
@@ -28,7 +32,9 @@ export function followFailovers(client: Redis): void {
   client.once('ready', () => {
     const watchers = sentinels.map((at) =>
       watch(client, at, (text) => {
-        if (text.startsWith(`${name} `)) leave();
+        if (!text.startsWith(`${name} `)) return;
+        announced = text;
+        leave();
       }),
     );
     client.once('end', () => {
