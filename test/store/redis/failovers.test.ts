@@ -29,7 +29,8 @@ async function follow() {
   return {
     client,
     connections: () => connections,
-    announce: (to: string, of: string = name) => speaker.publish(CHANNEL, `${of} 127.0.0.1 1 ${to}`),
+    announce: (to: string, of: string = name) =>
+      speaker.publish(CHANNEL, `${of} 127.0.0.1 1 ${to}`),
     heard: async () => (await listening()) - before,
   };
 }
