@@ -108,6 +108,7 @@ export const OperatorRun = z
     runId: z.string(),
     /** Conversation of the run; for a sub-agent's run the root's. */
     sessionId: z.string(),
+    /** Empty in a list for a run that was started without search attributes. */
     agent: z.string(),
     /** The owner of the conversation; absent once its record has expired. */
     owner: z.string().optional(),

@@ -174,7 +174,7 @@ export function toListed(
   return [
     {
       runId: workflowId.slice(PREFIX.length),
-      agent: String(agent),
+      agent: typeof agent === 'string' ? agent : '',
       status: toStatus(status, endedAt !== undefined),
       startedAt: Math.floor(toMs(startTime)),
       ...(typeof turn === 'number' && { turn }),

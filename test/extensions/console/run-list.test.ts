@@ -65,7 +65,7 @@ describe('a run that is listed without a tenant', () => {
 
   it('is not one of a tenant by its id', () => {
     expect(list(`${'a'.repeat(16)}~s:1-x`)).toEqual([]);
-    expect(list('s:1-x')).toMatchObject([{ runId: 's:1-x' }]);
+    expect(list('s:1-x')).toMatchObject([{ runId: 's:1-x', agent: '' }]);
   });
 });
 
