@@ -41,13 +41,11 @@ export async function toModelOutputs(
     tools.flatMap(({ name, toModelOutput }) => (toModelOutput ? [[name, toModelOutput]] : [])),
   );
   if (functions.size === 0) return outputs;
-  const inputs = new Map<string, unknown>();
+  const calls = rows.flatMap((row) => (row.role === 'assistant' ? row.parts : []));
+  const inputs = new Map(
+    calls.flatMap((part) => (part.type === 'tool-call' ? [[part.toolCallId, part.input]] : [])),
+  );
   for (const row of rows) {
-    if (row.role === 'assistant') {
-      for (const part of row.parts) {
-        if (part.type === 'tool-call') inputs.set(part.toolCallId, part.input);
-      }
-    }
     if (row.role !== 'tool' || row.denied === true || row.error !== undefined) continue;
     const toModelOutput = functions.get(row.toolName);
     if (toModelOutput === undefined) continue;

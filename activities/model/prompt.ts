@@ -39,8 +39,7 @@ export function toMessages(
     rowOf.push(row);
   };
   let results: LanguageModelV4ToolResultPart[] | undefined;
-  // A provider's mark goes back with the call and with its result.
-  const marks = new Map<string, unknown>();
+  const marks = marksOf(rows);
   const leftOut = findLeftOut(rows);
   for (const [at, stored] of rows.entries()) {
     const row = without(stored, leftOut[at]);
@@ -58,16 +57,23 @@ export function toMessages(
       continue;
     }
     results = undefined;
-    if (row.role === 'assistant' && row.interrupted === undefined) {
-      for (const part of row.parts) {
-        if (part.type === 'tool-call') marks.set(part.toolCallId, part.providerMetadata);
-      }
-    }
     const message =
       row.role === 'user' ? toUserMessage(row, files) : toAssistantMessage(row, files);
     if (message !== undefined) push(message, at);
   }
   return { messages, rowOf };
+}
+
+/** Returns the provider's marks of calls, which go back with the call and with its result. */
+function marksOf(rows: readonly Row[]): Map<string, unknown> {
+  const marks = new Map<string, unknown>();
+  for (const row of rows) {
+    if (row.role !== 'assistant' || row.display === true || row.interrupted !== undefined) continue;
+    for (const part of row.parts) {
+      if (part.type === 'tool-call') marks.set(part.toolCallId, part.providerMetadata);
+    }
+  }
+  return marks;
 }
 
 /** Part of a row that the prompt omits after a provider refused it. */

@@ -54,22 +54,6 @@ describe('toModelOutput', () => {
     expect(times).toBe(1);
   });
 
-  it('an id that a foreign history has twice stands for the call before the result', async () => {
-    const callOf = (of: string, acme: string): Row => {
-      const made = { type: 'tool-call', toolCallId: 'c1', toolName: 'find', input: { of } };
-      return { ...call, parts: [{ ...made, providerMetadata: { acme } }] } as unknown as Row;
-    };
-    const rows = [callOf('ann', 'a'), row(), callOf('bob', 'b'), row()];
-    const word = ({ input }: { input: { of: string } }) => ({ type: 'text', value: input.of });
-    const { messages } = toMessages(rows, await toModelOutputs([toolWith(word)], rows, signal));
-    expect(messages).toMatchObject([
-      {},
-      { content: [{ output: { value: 'ann' }, providerOptions: { acme: 'a' } }] },
-      {},
-      { content: [{ output: { value: 'bob' }, providerOptions: { acme: 'b' } }] },
-    ]);
-  });
-
   it('what it leaves out stays out when a person has changed the input', async () => {
     const decision = { approved: true, at: 1, by: 'bob', input: { of: 'other' } };
     const text = await worded(named, row({ decision }));
