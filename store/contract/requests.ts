@@ -6,7 +6,7 @@ export interface Requests {
   renew: (key: string, forMs: number) => Promise<void>;
   /** Keeps the reply, and the digest that the claim had: the claim may have expired meanwhile. */
   settle: (key: string, reply: string, forMs: number, digest: string) => Promise<void>;
-  /** Forgets a request that was refused. */
+  /** Forgets a request that was refused, but keeps the reply to an earlier one of its key. */
   drop: (key: string) => Promise<void>;
 }
 

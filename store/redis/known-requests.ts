@@ -31,7 +31,8 @@ export function createRequests({
       await writeIf([], [kept, ['PEXPIRE', key, forMs]], { isFreeing: true });
     },
     drop: async (name) => {
-      await redis.unlink(keys.request(name));
+      const key = keys.request(name);
+      await writeIf([['', 'HGET', key, 'reply']], [['UNLINK', key]], { isFreeing: true });
     },
   };
 }
