@@ -455,19 +455,6 @@ describe('servers of tools by HTTP', () => {
     expect(await (await third).run('look')).toMatchObject({ content: [{ text: 'did look ' }] });
   });
 
-  it('a request that waits for a place opens nothing once the process closes', async () => {
-    const http = await byHttp();
-    const host = openHost();
-    connectionsOf(host, 1);
-    const { run } = await toolsOf({ ...http.server }, host);
-    const slow = run('slow').catch(() => undefined);
-    await until('it has begun', async () => (await http.notes()).includes('slow key'));
-    const waiting = toolsOf({ ...http.server }, host);
-    await host.close();
-    await expect(waiting).rejects.toMatchObject({ code: 'mcp_unavailable' });
-    await slow;
-  });
-
   it('the connection that was used longest ago makes room for another', async () => {
     let opened = 0;
     const http = await byHttp('', {}, (_, response, { method }) => {

@@ -156,6 +156,24 @@ describe('a lane', () => {
     expect(sent).toEqual([['a'], ['e'], ['b', 'faulty', 'c']]);
   });
 
+  it('that is full takes a notice of an owner with fewer, and sends the newest of the most back', async () => {
+    const { send } = openLane({ waiting: 60, paceMs: HOUR_MS, joins: false });
+    const back: string[] = [];
+    const fill = (owner: string, count: number): void => {
+      for (let n = 0; n < count; n += 1) send(owner, owner).catch(() => back.push(owner));
+    };
+    // One of them is under way.
+    fill('eve', 22);
+    fill('ann', 20);
+    fill('bob', 19);
+    await jest.advanceTimersByTimeAsync(0);
+    expect(back).toEqual([]);
+    fill('ann', 1);
+    fill('bob', 1);
+    await jest.advanceTimersByTimeAsync(0);
+    expect(back).toEqual(['ann', 'eve']);
+  });
+
   it('sends those of one owner back of whom too many wait, and takes those of others', async () => {
     const { send, sent } = openLane({ waiting: 2 });
     await send('a', 'ann');
