@@ -12,7 +12,13 @@ import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 /** Returns the events that build a stored message, each step closed, without start and finish. */
 export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIStreamPart[] {
   const events: UIStreamPart[] = [];
-  const reader = { profile, isAsked: message.parts.some(isQuestion) };
+  const questions = message.parts.filter(isQuestion);
+  const reader = {
+    profile,
+    isAsked: questions.length > 0,
+    // The calls of pages are static.
+    holdsDenials: profile === 'v7' || questions.some(({ type }) => type !== 'dynamic-tool'),
+  };
   let isInStep = false;
   for (const [index, part] of message.parts.entries()) {
     if (part.type === 'step-start' && isInStep) events.push({ type: 'finish-step' });
@@ -26,7 +32,7 @@ export function toMessageEvents(message: UIMessage, profile: StreamProfile): UIS
   return events;
 }
 
-function isQuestion(part: UIMessagePart): boolean {
+function isQuestion(part: UIMessagePart): part is UIToolPart {
   if (!isToolPart(part) || part.providerExecuted === true) return false;
   return part.state === 'approval-requested' || part.state === 'input-available';
 }
@@ -35,6 +41,8 @@ interface Reader {
   profile: StreamProfile;
   /** True while a question of the message is open. */
   isAsked: boolean;
+  /** True if a denied call beside such a question is not told as denied yet, as in the stream. */
+  holdsDenials: boolean;
 }
 
 const OPEN_STATES = new Set<unknown>(['input-streaming', 'input-available', 'approval-requested']);
@@ -91,7 +99,7 @@ function metadataOf({ providerMetadata }: OfProvider): OfProvider {
 }
 
 function toCallEvents(part: UIToolPart, reader: Reader): UIStreamPart[] {
-  const { toolCallId, input } = part;
+  const { toolCallId, input, approval } = part;
   const toolName = toolNameOf(part);
   const marks = {
     ...(part.type === 'dynamic-tool' && { dynamic: true as const }),
@@ -108,7 +116,10 @@ function toCallEvents(part: UIToolPart, reader: Reader): UIStreamPart[] {
   } else if (part.state === 'output-error') {
     const { errorText } = part;
     events.push({ type: 'tool-output-error', toolCallId, errorText, ...marks });
-  } else if (part.state === 'output-denied') {
+  } else if (
+    part.state === 'output-denied' ||
+    (approval?.approved === false && !reader.holdsDenials)
+  ) {
     events.push({ type: 'tool-output-denied', toolCallId });
   }
   return events;

@@ -216,6 +216,8 @@ export interface StreamTransformerOptions {
   agentId?: string;
   /** True if the client has the message up to here and this stream only adds to it. */
   isTail?: boolean;
+  /** Calls that were denied before this stream and that the client's message does not show as denied. */
+  denied?: ReadonlySet<string> | undefined;
   /** Logs chunks that this version does not know. Default: no log. */
   logger?: { debug: (message: string, fields: object) => void };
   /** Returns true for approval requests that were answered before the reader joined. */
@@ -253,11 +255,11 @@ export class StreamTransformer {
 
   constructor(options: StreamTransformerOptions = {}) {
     const { profile = 'common', isTail = false } = options;
-    const { isAnswered = () => false, isWithheld = () => false } = options;
+    const { isAnswered = () => false, isWithheld = () => false, denied = new Set() } = options;
     this.#options = options;
     this.#agentId = options.agentId;
     this.#subAgents = options.subAgents && new SubAgentParts(options.subAgents);
-    this.#calls = new ToolCalls({ profile, isAnswered, isWithheld, isTail });
+    this.#calls = new ToolCalls({ profile, isAnswered, isWithheld, isTail, denied });
     this.#step = new StepFrame(this.#blocks, {
       isShown: options.includeStepEvents ?? true,
       isTail,

@@ -10,6 +10,8 @@ export interface ToolCallsOptions {
   isWithheld: (toolCallId: string) => boolean;
   /** True if the client has earlier parts of the message, and may know calls not announced here. */
   isTail: boolean;
+  /** Denied calls that the client's message does not show as denied. */
+  denied: ReadonlySet<string>;
 }
 
 /** A call as the client knows it. */
@@ -25,8 +27,8 @@ interface KnownCall {
   isRequested?: boolean;
   /** True if the request comes with its answer. */
   isLeftOut?: boolean;
-  /** True while a person or a page is asked. */
-  isAsked?: boolean;
+  /** Who is asked, until there is an answer. */
+  asked?: 'person' | 'page' | undefined;
   isSettled?: boolean;
   /** True if a client's result may still replace the timeout. */
   isTimedOut?: boolean;
@@ -38,13 +40,14 @@ type AnnouncedCall = OfProvider & { toolCallId: string; toolName: string; input?
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   readonly #calls = new Map<string, KnownCall>();
-  /** Denied calls beside open questions: a stock page sends no result of a client tool beside a denied call. */
-  #denied: string[] = [];
+  /** Denied calls that the client is told of later. */
+  readonly #denied: Set<string>;
   /** True until a step whose call was denied by a rule has all its calls. */
   #isOpening = false;
 
   constructor(options: ToolCallsOptions) {
     this.#options = options;
+    this.#denied = new Set(options.denied);
   }
 
   add(chunk: ToolChunk, out: UIStreamPart[]): void {
@@ -93,13 +96,22 @@ export class ToolCalls {
   }
 
   #tellDenied(out: UIStreamPart[]): void {
-    if (this.#denied.length === 0 || this.#isOpening || this.#isAsking()) return;
+    if (this.#denied.size === 0 || this.#isOpening || this.#mustHold()) return;
     for (const toolCallId of this.#denied) out.push({ type: 'tool-output-denied', toolCallId });
-    this.#denied = [];
+    this.#denied.clear();
   }
 
-  #isAsking(): boolean {
-    return [...this.#calls.values()].some(({ isAsked }) => isAsked);
+  /**
+   * Returns true while a stock page would not send the open calls' answers if a call beside them were denied. Without
+   * the part with the answer, only the denial shows that a call is decided, so it then waits for pages' calls alone.
+   */
+  #mustHold(): boolean {
+    return this.#options.profile === 'v7' ? this.#isAsking() : this.#isAsking('page');
+  }
+
+  #isAsking(whom?: 'page'): boolean {
+    const calls = [...this.#calls.values()];
+    return calls.some(({ asked }) => (whom === undefined ? asked !== undefined : asked === whom));
   }
 
   /** Forgets calls whose arguments were streaming when their attempt was discarded. */
@@ -146,7 +158,7 @@ export class ToolCalls {
       call.isAnnounced = false;
     }
     this.#markNew(chunk);
-    call.isAsked = chunk.providerExecuted !== true && !call.isSettled;
+    call.asked = chunk.providerExecuted === true || call.isSettled ? undefined : 'page';
     this.#announce({ ...chunk, input: chunk.arguments }, out);
   }
 
@@ -186,7 +198,7 @@ export class ToolCalls {
     }
     this.#announce(chunk, out);
     const call = this.#of(toolCallId);
-    call.isAsked = true;
+    call.asked = 'person';
     call.isLeftOut = this.#options.isAnswered(toolCallId) || this.#withholds(chunk);
     if (!call.isLeftOut) this.#request(chunk, out);
   }
@@ -205,7 +217,7 @@ export class ToolCalls {
     const { toolCallId, approvalId, approved, reason } = chunk;
     const { profile } = this.#options;
     const call = this.#of(toolCallId);
-    call.isAsked = false;
+    call.asked = undefined;
     const request = call.automatic;
     if (request !== undefined) {
       call.automatic = undefined;
@@ -223,7 +235,7 @@ export class ToolCalls {
     if (profile === 'v7')
       out.push({ type: 'tool-approval-response', approvalId, approved, reason });
     if (approved || !this.#isKnown(call) || !settle(call)) return;
-    this.#denied.push(toolCallId);
+    this.#denied.add(toolCallId);
   }
 
   #showPreliminary(chunk: ChunkOf<'tool_output_preliminary'>, out: UIStreamPart[]): void {
@@ -289,7 +301,7 @@ function toMarks(call: KnownCall): { dynamic?: true; providerExecuted?: true } {
 function settle(call: KnownCall): boolean {
   const isFirst = !call.isSettled || call.isTimedOut === true;
   call.isSettled = true;
-  call.isAsked = false;
+  call.asked = undefined;
   call.isTimedOut = false;
   return isFirst;
 }

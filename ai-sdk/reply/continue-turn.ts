@@ -56,8 +56,21 @@ async function streamTail(
   tail: { from: number; until?: TurnSpan['until'] },
 ): Promise<ChatReply> {
   const seen = await judged(chat.deps, chat.caller, session);
-  const span = { ...toTurnSpan(seen, toReader(chat)), isTail: true, ...tail };
+  const denied = findDenied(session, chat.params.messages);
+  const span = { ...toTurnSpan(seen, toReader(chat)), isTail: true, denied, ...tail };
   return streamSpan(chat, span, session.record.runId);
+}
+
+/** Returns denied calls that the page's copy does not show as denied: a stream that paused may have held the denials. */
+function findDenied(
+  { openCalls }: SessionCalls,
+  messages: readonly PostedMessage[],
+): ReadonlySet<string> {
+  const copy = messages.findLast(({ role }) => role === 'assistant');
+  const shown = toLastStep(copy).filter(({ state }) => state !== 'output-denied');
+  const denied = openCalls.filter(({ row }) => row?.role === 'tool' && row.denied === true);
+  const ids = denied.map(({ spec }) => spec.toolCallId);
+  return new Set(ids.filter((id) => shown.some((part) => part['toolCallId'] === id)));
 }
 
 /** Returns a notice: the valid answers are stored, and the run waits for others. */

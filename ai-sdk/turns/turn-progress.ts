@@ -159,6 +159,7 @@ export function createTransformer(
     profile: span.profile,
     subAgents: span.showsSubAgents === true ? (span.subAgents ?? new Map()) : undefined,
     isTail: span.isTail,
+    denied: span.denied,
     isAnswered: (toolCallId) =>
       waiting !== undefined && positionOf() <= waiting.asOf && !waiting.calls.has(toolCallId),
     isWithheld: (toolCallId) => withheld?.has(toolCallId) === true,
@@ -227,6 +228,8 @@ export interface TurnSpan extends TurnReader {
   until: { kind: 'live'; after: number } | { kind: 'stored'; upTo: number };
   /** True if the client has the message up to `from`. */
   isTail: boolean;
+  /** Calls that were denied before a tail and that the client does not show as denied. */
+  denied?: ReadonlySet<string>;
   /** The client has everything up to here; the response repeats only what it needs to continue. */
   seenUpTo?: number;
   /** Steps that are sent from their rows before the log. */

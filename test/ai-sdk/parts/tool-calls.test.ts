@@ -34,14 +34,16 @@ function told(
 const isDenial = (type: string): boolean => type.startsWith('denied');
 
 describe('calls of a stream', () => {
-  it.each<[string, Bare, Bare]>([
-    ['an approval', asks(other), decides(other, true)],
+  it.each<[string, Bare, Bare, StreamProfile[]]>([
+    // Only the denial shows a client without `tool-approval-response` that a call is decided.
+    ['an approval', asks(other), decides(other, true), ['v7']],
     [
       'a call of a page',
       { type: 'tool_start', ...other, arguments: {}, byClient: true },
       { type: 'tool_end', ...other, result: 1, byClient: true },
+      ['common', 'v7'],
     ],
-  ])('that were denied are told once nobody is asked beside them: %s', (_, open, closed) => {
+  ])('that were denied may wait for those beside them: %s', (_, open, closed, holding) => {
     const byRule = { ...pay, toolCallId: 'c3' };
     const isAutomatic = true;
     const server = { toolCallId: 'c4', toolName: 'echo', arguments: {}, providerExecuted: true };
@@ -54,8 +56,11 @@ describe('calls of a stream', () => {
       { type: 'step_end' },
       decides(pay, false),
     ];
-    expect(told(asked).filter(isDenial)).toEqual([]);
-    expect(told([...asked, closed]).filter(isDenial)).toEqual(['denied c3', 'denied c1']);
+    for (const profile of ['common', 'v7'] as const) {
+      const both = ['denied c3', 'denied c1'];
+      expect(told(asked, profile).filter(isDenial)).toEqual(holding.includes(profile) ? [] : both);
+      expect(told([...asked, closed], profile).filter(isDenial)).toEqual(both);
+    }
   });
 
   it.each([true, false])('that were denied wait for what joined them, approved: %s', (approved) => {
@@ -63,8 +68,8 @@ describe('calls of a stream', () => {
     const joining: Bare = { ...ask, joins: true };
     const end: Bare = { type: 'step_end' };
     const asked = [ask, asks(pay), end, joining, asks(other), end, decides(pay, false)];
-    expect(told(asked).filter(isDenial)).toEqual([]);
-    const denials = told([...asked, decides(other, approved)]).filter(isDenial);
+    expect(told(asked, 'v7').filter(isDenial)).toEqual([]);
+    const denials = told([...asked, decides(other, approved)], 'v7').filter(isDenial);
     expect(denials).toEqual(approved ? ['denied c1'] : ['denied c1', 'denied c2']);
   });
 

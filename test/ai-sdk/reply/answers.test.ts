@@ -23,6 +23,7 @@ import { withoutLog } from '../recorded/without-log.js';
 import { parseFrames } from '../../support/chat-fetch.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 import { until } from '../../support/until.js';
+import { fakeAgent } from '../../support/fake-agent.js';
 import { fakeTool } from '../../support/fake-tool.js';
 
 /** The page's copy of the conversation with these calls answered. */
@@ -175,11 +176,39 @@ describe('answers (path 3)', () => {
         const { types } = await get(from, headers);
         const told = types.filter((type) => /^tool-(approval|output)/.test(type)).sort();
         const asked = ['tool-approval-request', 'tool-approval-request'];
-        expect(told).toEqual([...asked, ...answers]);
+        // A client that does not know the answer's part learns of a denial at once.
+        const outcome = !approved && profile === 'common' ? ['tool-output-denied'] : [];
+        expect(told).toEqual([...asked, ...answers, ...outcome]);
       }
     }
     await ask(runtime, await answered(runtime, { c2: true }));
     expect(await statesOf()).toEqual([settled, 'output-available', 'approval-requested']);
+  });
+
+  it('the last one brings the denials that waited for it, unless the page has them', async () => {
+    const refused = fakeTool('refused', () => 'ok', {
+      requireApproval: () => ({ approve: false, reason: 'no' }),
+    });
+    const tools = [refused, fakeTool('locate', 'client')];
+    const model = createScriptedModel();
+    const calls = tools.map(({ name }, at) => ({ tool: name, id: `c${String(at)}`, args: {} }));
+    for (const [shown, denials] of [
+      ['approval-requested', 1],
+      ['output-denied', 0],
+    ] as const) {
+      const runtime = runtimeOf(fakeAgent('lab', model, { tools }));
+      const asked = await ask(runtime, [scripted('u1', { calls })]);
+      expect(asked.types).not.toContain('tool-output-denied');
+      const given = { toolCallId: 'c1', state: 'output-available', output: 1 };
+      const parts = [
+        { type: 'dynamic-tool', toolCallId: 'c0', state: shown },
+        { type: 'tool-locate', ...given },
+      ];
+      const messageId = (await snapshotOf(runtime, 's1'))?.messages.at(-1)?.id ?? '';
+      const copy = { id: messageId, role: 'assistant' as const, parts };
+      const { types } = await ask(runtime, [user('u1'), copy]);
+      expect(types.filter((type) => type === 'tool-output-denied')).toHaveLength(denials);
+    }
   });
 
   it('a client whose batch another client completes gets the stream that follows', async () => {
