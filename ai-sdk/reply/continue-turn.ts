@@ -61,14 +61,20 @@ async function streamTail(
   return streamSpan(chat, span, session.record.runId);
 }
 
-/** Returns denied calls that the page's copy does not show as denied: a stream that paused may have held the denials. */
+/**
+ * Returns calls that were denied before the newest pause, and that the page's copy does not show as denied: the stream
+ * may have held these denials. If this pause was the first to ask about a call, the answer follows it.
+ */
 function findDenied(
-  { openCalls }: SessionCalls,
+  { record, openCalls }: SessionCalls,
   messages: readonly PostedMessage[],
 ): ReadonlySet<string> {
   const copy = messages.findLast(({ role }) => role === 'assistant');
   const shown = toLastStep(copy).filter(({ state }) => state !== 'output-denied');
-  const denied = openCalls.filter(({ row }) => row?.role === 'tool' && row.denied === true);
+  const denied = openCalls.filter(
+    ({ row, askedAt = 0 }) =>
+      askedAt < record.pauseSequence && row?.role === 'tool' && row.denied === true,
+  );
   const ids = denied.map(({ spec }) => spec.toolCallId);
   return new Set(ids.filter((id) => shown.some((part) => part['toolCallId'] === id)));
 }

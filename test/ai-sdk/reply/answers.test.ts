@@ -10,6 +10,7 @@ import { HEADERS } from '../../../protocol/ids.js';
 import {
   ask,
   createAsking,
+  createRuntime,
   createScripted,
   get,
   GUARD,
@@ -209,6 +210,18 @@ describe('answers (path 3)', () => {
       const { types } = await ask(runtime, [user('u1'), copy]);
       expect(types.filter((type) => type === 'tool-output-denied')).toHaveLength(denials);
     }
+  });
+
+  it('each denial comes once, in whatever order the answers were posted', async () => {
+    const model = createScriptedModel();
+    const calls = ['c1', 'c2', 'c3'].map((id) => ({ tool: 'charge', id, args: { amount: 1 } }));
+    const runtime = createRuntime(model);
+    await ask(runtime, [scripted('u1', { calls })]);
+    const headers = { [HEADERS.profile]: 'v7' };
+    await ask(runtime, await answered(runtime, { c3: true }), headers);
+    await ask(runtime, await answered(runtime, { c1: false }), headers);
+    const { types } = await ask(runtime, await answered(runtime, { c2: true }), headers);
+    expect(types.filter((type) => type === 'tool-output-denied')).toHaveLength(1);
   });
 
   it('a client whose batch another client completes gets the stream that follows', async () => {
