@@ -6,6 +6,7 @@ import { createPlayer, type Player } from './play-changes.js';
 import { splitAppends } from './recorded-turns.js';
 import type { Change } from './changes.js';
 import { nextTurn } from './next-turn.js';
+import { until } from '../../support/until.js';
 
 export interface Reloaded {
   /** How many pages there were. */
@@ -95,6 +96,8 @@ export async function reloadEverywhere(
       .map((each) => ({ page: each, answers }));
     following = following.filter((_, index) => index % 3 !== 2);
     for (const each of following) await give(each, answers);
+    // Versions of the client differ in how soon they post.
+    await until('the answers are stored', isActive);
     player.skip(answers.length);
   }
   return reloaded;
