@@ -21,7 +21,7 @@ export async function createMailer({
     orMissing('A receiver of mail', 'nodemailer@10'),
   );
   const transport = createTransport({
-    // From an address that cannot be read, nodemailer would make one of this machine.
+    // nodemailer would take an address that it cannot parse for one of this machine.
     url: new URL(url).href,
     connectionTimeout: STEP_MS,
     greetingTimeout: STEP_MS,
