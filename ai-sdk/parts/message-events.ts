@@ -41,7 +41,7 @@ interface Reader {
   profile: StreamProfile;
   /** True while a question of the message is open. */
   isAsked: boolean;
-  /** True if a denied call beside such a question is not told as denied yet, as in the stream. */
+  /** True if the client is not told of denials beside such a question yet, as in the stream. */
   holdsDenials: boolean;
 }
 

@@ -191,7 +191,7 @@ describe('a webhook that is attacked', () => {
     }
     expect(await postEndless(hook)).toBe(413);
     const many = Array.from({ length: 20 }, (_, value) =>
-      // A byte order mark is none of the JSON.
+      // A byte order mark is no part of the JSON.
       callHook(hook, `\uFEFF${JSON.stringify({ value, ['__proto__']: { value: -1 } })}`),
     );
     expect(new Set((await Promise.all(many)).map(String))).toEqual(new Set(['200,accepted']));

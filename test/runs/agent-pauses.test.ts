@@ -267,6 +267,6 @@ it('a stop and a replacement count even if their run cannot be removed from thos
   expect(await others.execute(next)).toMatchObject({ kind: 'begun' });
   expect(await others.stop(sessionId, { mode: 'interrupt' })).toMatchObject({ kind: 'ended' });
   await others.idle();
-  // The run that was replaced and the one that was stopped are neither told nor removed.
+  // For the replaced run and for the stopped one, neither the signal nor the removal from the pauses succeeds.
   expect(warn).toHaveBeenCalledTimes(4);
 });

@@ -18,7 +18,6 @@ const ask = (tenant: string, owner: string, at: number, kind = 'approval.request
 });
 
 beforeEach(() => void jest.useFakeTimers());
-afterEach(() => void jest.useRealTimers());
 
 /** Returns what a receiver gets and when, at 300 ms an attempt; what it sends back comes again. */
 async function play(
