@@ -68,6 +68,16 @@ describe('what the console writes', () => {
     expect(formatWhen(Date.UTC(2026, 5, 10), now)).not.toContain('2026');
   });
 
+  it('a time of the next or last hours is a time of day, on either side of midnight', () => {
+    const now = new Date(2026, 10, 30, 23, 30).getTime();
+    for (const minutes of [-60, 60, 719]) {
+      expect(formatWhen(now + minutes * 60_000, now)).toMatch(/^\d\d:\d\d/);
+    }
+    for (const minutes of [-720, 720]) {
+      expect(formatWhen(now + minutes * 60_000, now)).not.toContain(':');
+    }
+  });
+
   it('lengths of time are in the two largest units', () => {
     const lengths = [-5, 420, 12_400, 65_000, 3_600_000, 93_600_000];
     expect(lengths.map(formatSpan)).toEqual([

@@ -1,11 +1,12 @@
-/** Formats a time: the time of day for today, the day for this year, else the date. */
+const HALF_DAY_MS = 43_200_000;
+
+/** Formats a time: less than half a day away as the time of day, in this year as the day, else as the date. */
 export function formatWhen(ms: number, now = Date.now()): string {
   const moment = new Date(ms);
-  const today = new Date(now);
-  if (moment.toDateString() === today.toDateString()) {
+  if (Math.abs(ms - now) < HALF_DAY_MS) {
     return moment.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
   }
-  const year = moment.getFullYear() === today.getFullYear() ? undefined : 'numeric';
+  const year = moment.getFullYear() === new Date(now).getFullYear() ? undefined : 'numeric';
   return moment.toLocaleDateString(undefined, { month: 'short', day: 'numeric', year });
 }
 
