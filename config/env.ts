@@ -6,15 +6,18 @@ import { isOrigin } from '../protocol/http.js';
 
 const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^\s:@,/?#[\]]+)(?::\d{1,5})?`;
 
-/** Names of PEM files, see store/redis/addresses.ts. */
-const FILES = String.raw`(?:\?(?:ca|cert|key)=[^&\s]+(?:&(?:ca|cert|key)=[^&\s]+)*)?`;
+/** Parameters of an address, see store/redis/addresses.ts. */
+const parameters = (names: string): string =>
+  String.raw`(?:\?(?:${names})=[^&\s@]+(?:&(?:${names})=[^&\s@]+)*)?`;
+const FILES = parameters('ca|cert|key');
+const FILES_AND_ACCESS = parameters('ca|cert|key|sentinelUsername|sentinelPassword');
 
 const USER = String.raw`(?:[^\s@/]*@)?`;
 
 /** Several hosts: nodes of a cluster, or Sentinels and the name of the master that they watch. */
 const MANY_HOSTS = new RegExp(
   `^rediss?-(?:cluster://${USER}${HOST}(?:,${HOST})*/?${FILES}|` +
-    String.raw`sentinel://${USER}${HOST}(?:,${HOST})*/[\w.-]+(?:/\d{1,4})?${FILES})$`,
+    String.raw`sentinel://${USER}${HOST}(?:,${HOST})*/[\w.-]+(?:/\d{1,4})?${FILES_AND_ACCESS})$`,
   'i',
 );
 

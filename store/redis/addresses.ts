@@ -18,12 +18,16 @@ export interface Access {
 export type RedisAddress =
   | { kind: 'standalone'; url: string; files?: TlsFiles }
   | ({ kind: 'cluster'; nodes: HostAndPort[] } & Access)
-  | ({ kind: 'sentinel'; sentinels: HostAndPort[]; name: string; db: number } & Access);
+  | ({ kind: 'sentinel'; sentinels: HostAndPort[]; name: string; db: number } & Access &
+      SentinelAccess);
+
+type SentinelAccess = Partial<Record<(typeof SENTINEL_ACCESS)[number], string>>;
 
 const FORM = /^(rediss?)(?:-(cluster|sentinel))?:\/\/(?:(.*)@)?([^/@?#]*)(?:\/([^?#]*))?$/;
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([^\s:[\]]+))(?::(\d{1,5}))?$/i;
 const MASTER = /^([\w.-]+)(?:\/(\d{1,4}))?$/;
 const TLS_FILES = ['ca', 'cert', 'key'] as const;
+const SENTINEL_ACCESS = ['sentinelUsername', 'sentinelPassword'] as const;
 const REDIS_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
@@ -33,7 +37,8 @@ const SENTINEL_PORT = 26_379;
  * - `redis://[user:password@]host[:port][/db]`
  * - `redis-cluster://[user:password@]host[:port],…` names some nodes of a cluster
  * - `redis-sentinel://[user:password@]host[:port],…/<master>[/db]` names Sentinels; user and
- *   password are those of the servers that they watch
+ *   password are those of the servers that they watch; `?sentinelUsername=…&sentinelPassword=…`
+ *   are their own
  *
  * Behind an address with TLS, `?ca=<file>&cert=<file>&key=<file>` names PEM files.
  *
@@ -41,7 +46,10 @@ const SENTINEL_PORT = 26_379;
  * password
  */
 export function parseRedisAddress(address: string): RedisAddress {
-  const { url, files } = takeTlsFiles(address);
+  const { url: whole, files } = takeTlsFiles(address);
+  const { url, taken } = /^rediss?-sentinel:/.test(whole)
+    ? takeParameters(whole, SENTINEL_ACCESS)
+    : { url: whole, taken: {} };
   if (/^rediss?:\/\//.test(url) && URL.canParse(url)) return { kind: 'standalone', url, ...files };
   const [, scheme, kind, user, hosts, path] = FORM.exec(url) ?? [];
   if (kind === undefined || hosts === undefined) {
@@ -55,28 +63,34 @@ export function parseRedisAddress(address: string): RedisAddress {
   const [, name, db] = MASTER.exec(path ?? '') ?? [];
   if (name === undefined) throw invalidAddress('the name of the master must follow the Sentinels');
   const sentinels = parseHosts(hosts, SENTINEL_PORT);
-  return { kind: 'sentinel', sentinels, name, db: Number(db ?? 0), ...access };
+  return { kind: 'sentinel', sentinels, name, db: Number(db ?? 0), ...access, ...taken };
 }
 
 /** Splits the names of files off an address. */
 function takeTlsFiles(address: string): { url: string; files?: { files: TlsFiles } } {
-  const [url, query] = splitOnce(address, '?');
-  const parameters = new URLSearchParams(query);
-  const files: TlsFiles = {};
-  for (const name of TLS_FILES) {
-    const file = parameters.get(name);
-    if (file === null) continue;
-    files[name] = file;
-    parameters.delete(name);
-  }
+  const { url, taken: files } = takeParameters(address, TLS_FILES);
   if (Object.keys(files).length === 0) return { url: address };
   if (!address.startsWith('rediss'))
     throw invalidAddress('ca, cert and key are for rediss…, which is TLS');
   if ((files.cert === undefined) !== (files.key === undefined)) {
     throw invalidAddress('cert and key must both be given');
   }
+  return { url, files: { files } };
+}
+
+/** Splits the parameters of these names off an address. */
+function takeParameters<Name extends string>(address: string, names: readonly Name[]) {
+  const [url, query] = splitOnce(address, '?');
+  const parameters = new URLSearchParams(query);
+  const taken: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const value = parameters.get(name);
+    if (value === null) continue;
+    taken[name] = value;
+    parameters.delete(name);
+  }
   const rest = parameters.toString();
-  return { url: rest === '' ? url : `${url}?${rest}`, files: { files } };
+  return { url: rest === '' ? url : `${url}?${rest}`, taken };
 }
 
 function splitOnce(text: string, separator: string): [string, string?] {

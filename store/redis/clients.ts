@@ -155,11 +155,13 @@ function createRedis(
     const tls = address.files && { tls: readTlsFiles(address.files) };
     return new Redis(address.url, { ...shared, ...tls });
   }
-  const { sentinels, name, db, tls, files } = address;
+  const { sentinels, name, db, tls, files, sentinelUsername, sentinelPassword } = address;
   return new Redis({
     ...shared,
     ...accessOptions(address),
     sentinels,
+    sentinelUsername,
+    sentinelPassword,
     name,
     db,
     // Short, because closing a client waits for it.

@@ -170,6 +170,12 @@ export const RIGHTS_FIX =
 
 /** Explains a problem that keeps a process from using Redis. The fix names the setting. */
 export function toRedisFault(address: string, reason: string): { finding: string; fix: string } {
+  if (/sentinels.*(?:WRONGPASS|NOAUTH|NOPERM)/.test(reason)) {
+    return {
+      finding: `The Sentinels at ${address} do not accept the credentials: ${reason}.`,
+      fix: 'Correct sentinelUsername and sentinelPassword in REDIS_URL (docs/redis.md).',
+    };
+  }
   if (/WRONGPASS|NOAUTH|credentials/.test(reason)) {
     return {
       finding: `Redis at ${address} does not accept the credentials.`,

@@ -14,7 +14,9 @@ it('a printed address has neither user nor password', () => {
   expect(withoutSecrets('redis://host:6379')).toBe('redis://host:6379');
   expect(withoutSecrets('rediss://host?password=secret&ca=/ca.pem')).toBe('rediss://host');
   expect(withoutSecrets('redis-cluster://me:s@cret@a:1,b:2')).toBe('redis-cluster://a:1,b:2');
-  expect(withoutSecrets('redis-sentinel://a:1,b:2/main')).toBe('redis-sentinel://a:1,b:2/main');
+  const sentinels = 'redis-sentinel://a:1,b:2/main';
+  expect(withoutSecrets(sentinels)).toBe(sentinels);
+  expect(withoutSecrets(`${sentinels}?sentinelPassword=secret`)).toBe(sentinels);
 });
 
 it('only an address of this machine is a loopback address', () => {

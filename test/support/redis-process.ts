@@ -11,7 +11,7 @@ export interface RedisProcess {
   /** Restarts an ended process on the same port and data. */
   start: () => Promise<void>;
   /** Gives `work` a plain client. */
-  ask: <T>(work: (redis: Redis) => Promise<T>) => Promise<T>;
+  ask: <T>(work: (redis: Redis) => Promise<T>, password?: string) => Promise<T>;
   close: () => Promise<void>;
 }
 
@@ -33,11 +33,17 @@ export async function startRedisProcess(
       ),
   }));
   const { port, folder, kill9, restart, close } = engine;
-  return { port, folder, kill9, start: restart, ask: (work) => askAt(port, work), close };
+  const ask: RedisProcess['ask'] = (work, password) => askAt(port, work, password);
+  return { port, folder, kill9, start: restart, ask, close };
 }
 
-async function askAt<T>(port: number, work: (redis: Redis) => Promise<T>): Promise<T> {
-  const redis = new Redis({ port, host: '127.0.0.1', lazyConnect: true, retryStrategy: null });
+async function askAt<T>(
+  port: number,
+  work: (redis: Redis) => Promise<T>,
+  password?: string,
+): Promise<T> {
+  const options = { port, host: '127.0.0.1', lazyConnect: true, retryStrategy: null, password };
+  const redis = new Redis(options);
   redis.on('error', () => undefined);
   try {
     await redis.connect();

@@ -13,6 +13,8 @@ export interface SentinelPair {
   readonly replica: RedisProcess;
   /** Makes the Sentinel promote the replica while its master runs; resolves when it names the new one. */
   failOver: () => Promise<void>;
+  /** Makes the Sentinel demand a password of its clients, as `requirepass` does. */
+  demand: (password: string) => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -41,6 +43,7 @@ export async function startSentinelPair(tls?: RedisCertificate): Promise<Sentine
     await until('the replica follows', () =>
       master.ask(async (redis) => (await redis.info('replication')).includes('state=online')),
     );
+    let demanded: string | undefined;
     const sentinel = await startSentinel(masterPort ?? master.port, tls, sentinelPort);
     started.push(sentinel);
     await until('the Sentinel knows the replica', () =>
@@ -68,7 +71,11 @@ export async function startSentinelPair(tls?: RedisCertificate): Promise<Sentine
             const found = await redis.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', NAME);
             return String((found as unknown[])[1]) === String(replicaPort ?? replica.port);
           });
-        }),
+        }, demanded),
+      demand: async (password) => {
+        await sentinel.ask((redis) => redis.acl('SETUSER', 'default', 'resetpass', `>${password}`));
+        demanded = password;
+      },
       close,
     };
   } catch (error) {

@@ -54,6 +54,20 @@ describe('the address of a Redis', () => {
       },
     ],
     [
+      'rediss-sentinel://:pw@s1/main?sentinelUsername=me&ca=/ca.pem&sentinelPassword=p%40s',
+      {
+        kind: 'sentinel',
+        sentinels: [{ host: 's1', port: 26_379 }],
+        name: 'main',
+        db: 0,
+        password: 'pw',
+        tls: true,
+        files: { ca: '/ca.pem' },
+        sentinelUsername: 'me',
+        sentinelPassword: 'p@s',
+      },
+    ],
+    [
       'rediss://me:pw@host/2?family=6&ca=%2Fca.pem&cert=/c.pem&key=/k.pem',
       {
         kind: 'standalone',
@@ -91,6 +105,7 @@ describe('the address of a Redis', () => {
     'redis-sentinel://a:26379/',
     'redis-sentinel://a:26379/main/x',
     'redis-sentinel://a:26379/main?x=secret',
+    'redis-cluster://a?sentinelPassword=secret',
   ])('"%s" is refused as an address, without quoting its secrets', (url) => {
     let thrown: unknown;
     try {

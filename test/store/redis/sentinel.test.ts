@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { explainRedis } from '../../../store/redis/inspect-redis.js';
 import { startFollower } from '../../support/follower.js';
 import { closeStores, openStores } from '../../support/test-stores.js';
 import { startSentinelPair, type SentinelPair } from '../../support/redis-sentinel.js';
@@ -89,9 +90,11 @@ describe('behind Sentinels, when the master is killed', () => {
   );
 });
 
-it('when Sentinels promote a replica while its master still runs, writers and followers go to it at once', async () => {
+it('when Sentinels promote a replica while its master still runs, writers and followers go to it at once, with a password for the Sentinels', async () => {
   const pair = await startPair();
-  const [worker, api] = [await openStores(pair.url), await openStores(pair.url, 'api')];
+  await pair.demand('p@ss');
+  const url = `${pair.url}?sentinelPassword=p%40ss`;
+  const [worker, api] = [await openStores(url), await openStores(url, 'api')];
   const { session, say, writer } = await openSpeaker(worker);
   await say(...words(10));
   const follower = startFollower(api.streamManager, session.id, 0);
@@ -106,4 +109,19 @@ it('when Sentinels promote a replica while its master still runs, writers and fo
   const [role] = await pair.master.ask((redis) => redis.role());
   expect(role).toBe('master');
   await follower.stop();
+});
+
+it('a password that the Sentinels do not accept, or that is missing, is told as such', async () => {
+  const pair = await startPair();
+  await pair.demand('right');
+  const [named, wrong] = [
+    `${pair.url}?sentinelPassword=right`,
+    `${pair.url}?sentinelPassword=wrong`,
+  ];
+  expect(await explainRedis(named, 'here')).toBeUndefined();
+  for (const url of [wrong, pair.url]) {
+    expect(await explainRedis(url, 'here')).toMatch(
+      /^The Sentinels at here do not accept .*\(docs\/redis\.md\)\.$/,
+    );
+  }
 });
