@@ -26,9 +26,7 @@ async function startPipe(
       settle(undefined);
     }, settle);
   });
-  // The server never closes an idle connection by itself.
-  const server = Object.assign(createServer(app), { keepAliveTimeout: 0 });
-  return { port: (await listen(server)).port, settled };
+  return { port: (await listen(createServer(app))).port, settled };
 }
 
 const read = (port: number, init?: RequestInit): Promise<Response> =>

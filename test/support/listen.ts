@@ -12,6 +12,8 @@ export interface Listening {
 
 /** Lets a server listen on any free port of this machine until the end of the test file. */
 export async function listen(server: Server): Promise<Listening> {
+  // Only clients close idle connections: else one could close just as the next request comes.
+  if (server instanceof HttpServer) server.keepAliveTimeout = 0;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

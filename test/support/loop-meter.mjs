@@ -38,6 +38,8 @@ function begin() {
 // The meter would cost an idle process most of its time, so it runs only between a POST and the next GET.
 const server = createServer(({ method }, response) => {
   if (method === 'POST') begin();
+  // An idle connection could close just as the next request comes.
+  response.setHeader('connection', 'close');
   response.end(JSON.stringify({ busyMs: longest, delayMs: delay.max / 1e6 }));
   if (method === 'POST') return;
   clearInterval(timer);

@@ -57,8 +57,7 @@ export async function byHttp(
       return undefined;
     },
   });
-  // Only the client closes an idle connection.
-  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
+  const server = createServer((request, response) => {
     seen.push(request);
     void text(request).then((body) => {
       if (body === '') {

@@ -22,7 +22,6 @@ export async function startSigningProxy(
     outgoing.on('close', () => passed.destroy());
     incoming.pipe(passed);
   });
-  server.keepAliveTimeout = 600_000;
   return listen(server);
 }
 
