@@ -18,4 +18,6 @@ export default {
   maxWorkers: 3,
   // A worker keeps what its test files loaded; a large one is replaced between two files.
   workerIdleMemoryLimit: '1500MB',
+  // A process ends by itself, which takes a large one half a second on a busy machine.
+  workerGracefulExitTimeout: 10_000,
 };
