@@ -207,6 +207,15 @@ export function isDeeperThan(limit: number, json: string): boolean {
   return false;
 }
 
+/** Parses a text that may be no JSON, for which it returns `otherwise`. */
+export function tryParseJson(text: string, otherwise?: unknown): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return otherwise;
+  }
+}
+
 export function isValueDeeperThan(limit: number, value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return limit === 0 || Object.values(value).some((inner) => isValueDeeperThan(limit - 1, inner));

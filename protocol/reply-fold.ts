@@ -1,5 +1,5 @@
 import type { ChunkOf, ShownMetadata, StreamMessage } from './chunk.js';
-import { isDeeperThan, LIMITS, startOf } from './limits.js';
+import { isDeeperThan, LIMITS, tryParseJson, startOf } from './limits.js';
 import type { AssistantPart } from './rows.js';
 
 export type TextPart = Extract<AssistantPart, { type: 'text' | 'reasoning' }>;
@@ -136,12 +136,8 @@ export function toSource(chunk: ChunkOf<'source_url'> | ChunkOf<'source_document
 export function toPartialInput(argumentText: string | undefined): unknown {
   if (argumentText === undefined || argumentText.trim() === '') return {};
   if (isDeeperThan(LIMITS.jsonDepth, argumentText)) return {};
-  try {
-    return JSON.parse(argumentText) as unknown;
-  } catch {
-    // The text was cut off, so it is no usable input.
-    return {};
-  }
+  // A text that was cut off is no usable input.
+  return tryParseJson(argumentText, {});
 }
 
 /** Returns true for a call that the provider has executed within the same reply. */

@@ -1,4 +1,5 @@
 import { type Entry } from './fields.js';
+import { tryParseJson } from '../protocol/limits.js';
 import { type StreamStatus, isTerminal } from '../protocol/run.js';
 import { armExpiry } from './finish.js';
 import { newRecord } from './record.js';
@@ -115,12 +116,7 @@ export function truncate(
 
 /** Returns the agent and step of an entry; undefined for an entry that this runtime did not write. */
 function placeOf([, , message]: Entry, conversationId: string) {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(message);
-  } catch {
-    return undefined;
-  }
+  const parsed = tryParseJson(message);
   if (Array.isArray(parsed)) {
     const [, , step, , , part] = parsed as unknown[];
     const agentId = typeof part === 'string' ? `${conversationId}.${part}` : conversationId;

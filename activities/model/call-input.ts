@@ -2,7 +2,7 @@ import { asSchema, type Schema } from 'ai';
 import type { z } from 'zod';
 import type { ToolDefinition } from '../../agents/definitions.js';
 import { isObject } from '../../agents/fields.js';
-import { hasPrototypeKeys, isDeeperThan, LIMITS } from '../../protocol/limits.js';
+import { hasPrototypeKeys, isDeeperThan, LIMITS, tryParseJson } from '../../protocol/limits.js';
 
 /** JSON arguments of a call, or the reason that they are invalid; then `value` is `{}`. */
 export type CallInput = { ok: true; value: unknown } | { ok: false; value: unknown; why: string };
@@ -18,12 +18,8 @@ export function parseInput(text: string): CallInput {
   }
   if (text.trim() === '') return { ok: true, value: {} };
   if (isDeeperThan(MAX_DEPTH, text)) return refused('the input is nested too deeply');
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return refused('the input is no valid JSON');
-  }
+  const value = tryParseJson(text);
+  if (value === undefined) return refused('the input is no valid JSON');
   // Pages do not show such a key, so people must not decide on it.
   if (hasPrototypeKeys(value)) return refused('the input has a key of prototypes');
   return { ok: true, value };

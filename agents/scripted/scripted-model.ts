@@ -5,6 +5,7 @@ import {
 } from '@ai-sdk/provider';
 import { z } from 'zod';
 import { FINISH_TOOL_NAME } from '../../protocol/ids.js';
+import { tryParseJson } from '../../protocol/limits.js';
 import { toQuote, toTurn } from './conversation.js';
 import {
   createReplyModel,
@@ -206,13 +207,9 @@ type ScriptEntry = z.infer<typeof ScriptEntry>;
 function parseScript(text: string): readonly unknown[] | undefined {
   // Most texts are prose, for which an exception would be wasteful.
   if (!text.trimStart().startsWith('{')) return undefined;
-  try {
-    const value = JSON.parse(text) as { script?: unknown };
-    return Array.isArray(value.script) ? value.script : undefined;
-  } catch {
-    // The text is prose that begins with a brace.
-    return undefined;
-  }
+  // Prose may begin with a brace too.
+  const { script } = tryParseJson(text, {}) as { script?: unknown };
+  return Array.isArray(script) ? script : undefined;
 }
 
 /**

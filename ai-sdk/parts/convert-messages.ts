@@ -1,4 +1,5 @@
 import { FINISH_TOOL_NAME, formatApprovalId } from '../../protocol/ids.js';
+import { tryParseJson } from '../../protocol/limits.js';
 import type { Interruption } from '../../protocol/chunk.js';
 import { toShownMetadata, toShownResult, formatBlockId } from '../../protocol/reply-fold.js';
 import type {
@@ -411,15 +412,7 @@ function toReplyParts(
 function toResult({ content, error }: Extract<HelixMessage, { role: 'tool' }>): UIToolPart {
   const state =
     error === undefined
-      ? { state: 'output-available', output: parseResult(content) }
+      ? { state: 'output-available', output: tryParseJson(content, content) }
       : { state: 'output-error', errorText: error };
   return state as UIToolPart;
-}
-
-function parseResult(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return content;
-  }
 }

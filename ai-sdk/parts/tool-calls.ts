@@ -1,4 +1,5 @@
 import type { ChunkOf, StreamChunk } from '../../protocol/chunk.js';
+import { tryParseJson } from '../../protocol/limits.js';
 import type { OfProvider } from './ui-message.js';
 import type { StreamProfile, UIStreamPart } from './ui-stream-part.js';
 
@@ -144,7 +145,8 @@ export class ToolCalls {
 
   #endInput({ toolCallId }: ChunkOf<'tool_arg_stream_end'>, out: UIStreamPart[]): void {
     const { streaming } = this.#of(toolCallId);
-    const input = streaming === undefined ? undefined : parseInput(streaming.text);
+    const input = streaming && tryParseJson(streaming.text || '{}');
+    // After broken JSON, the start or the error that follows announces the call.
     if (streaming === undefined || input === undefined) return;
     this.#announce({ toolCallId, toolName: streaming.toolName, input }, out);
   }
@@ -304,15 +306,6 @@ function settle(call: KnownCall): boolean {
   call.asked = undefined;
   call.isTimedOut = false;
   return isFirst;
-}
-
-function parseInput(text: string): unknown {
-  try {
-    return JSON.parse(text === '' ? '{}' : text);
-  } catch {
-    // The JSON is broken; the start or the error that follows announces the call.
-    return undefined;
-  }
 }
 
 export type ToolChunk = Exclude<

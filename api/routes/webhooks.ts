@@ -1,7 +1,7 @@
 import type { Request } from 'express';
 import { z } from 'zod';
 import { HelixError } from '../../protocol/errors.js';
-import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS, tryParseJson } from '../../protocol/limits.js';
 import { readBody } from '../middleware/read-body.js';
 import { defineRoute, type Route } from './route.js';
 
@@ -46,9 +46,7 @@ async function readPayload(request: Request): Promise<unknown> {
   if (isDeeperThan(LIMITS.jsonDepth, text)) {
     throw new HelixError('validation_error', 'The body is nested too deeply.');
   }
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    throw new HelixError('validation_error', 'A webhook takes JSON.');
-  }
+  const payload = tryParseJson(text);
+  if (payload === undefined) throw new HelixError('validation_error', 'A webhook takes JSON.');
+  return payload;
 }

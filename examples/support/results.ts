@@ -1,5 +1,6 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider';
 import type { z } from 'zod';
+import { tryParseJson } from '../../protocol/limits.js';
 import { createReply, cutWords, readChangedInput, type Reply } from '../../agents/index.js';
 
 /** A person's edit of a call's input before approval. */
@@ -74,12 +75,8 @@ function toOutcome<T>(
 
 function toValue(output: LanguageModelV4ToolResultPart['output'], outcome?: string): unknown {
   if (output.type === 'json') return output.value;
-  try {
-    return outcome === undefined ? undefined : JSON.parse(outcome);
-  } catch {
-    // The result is an error text.
-    return undefined;
-  }
+  // An error text is no value.
+  return outcome === undefined ? undefined : tryParseJson(outcome);
 }
 
 function toReason(output: LanguageModelV4ToolResultPart['output'], text: string): string {

@@ -1,6 +1,6 @@
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
 import { formatApprovalId } from '../../protocol/ids.js';
-import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS, tryParseJson } from '../../protocol/limits.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionCalls } from '../../store/contract/sessions.js';
@@ -106,11 +106,7 @@ export function readShownInputs(calls: unknown): [id: string, input: unknown][] 
 /** A result that is JSON of a size and depth that answers may have is that value, any other one its text. Pure. */
 export function parseOutput(text: string): unknown {
   if (text.length > LIMITS.answerBytes || isDeeperThan(LIMITS.jsonDepth, text)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return tryParseJson(text, text);
 }
 
 /** A decision of the shape `{approved, reason?}`; undefined for anything else. Pure. */

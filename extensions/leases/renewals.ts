@@ -1,4 +1,4 @@
-import type { Times } from '../../protocol/limits.js';
+import { tryParseJson, type Times } from '../../protocol/limits.js';
 import type { Leases, StopNote } from '../../store/contract/leases.js';
 
 /** Each process measures them by its own monotonic clock. */
@@ -143,12 +143,8 @@ export function readPulse(shared: SharedArrayBuffer): Pulse {
       const length = Atomics.load(values, SUSPECT);
       if (length === 0) return undefined;
       const bytes = Buffer.from(new Uint8Array(shared, TEXT_AT, length));
-      try {
-        return JSON.parse(bytes.toString()) as Suspect;
-      } catch {
-        // The main thread is writing the text right now.
-        return undefined;
-      }
+      // The main thread may be writing the text right now.
+      return tryParseJson(bytes.toString()) as Suspect | undefined;
     },
   };
 }

@@ -5,7 +5,7 @@ import {
   type StreamMessage,
 } from '../../protocol/chunk.js';
 import { HelixError, type ErrorCode } from '../../protocol/errors.js';
-import { isDeeperThan, LIMITS } from '../../protocol/limits.js';
+import { isDeeperThan, LIMITS, tryParseJson } from '../../protocol/limits.js';
 import type { Row, ToolRow } from '../../protocol/rows.js';
 import type { StagedChanges } from '../contract/documents.js';
 import { corrupt } from './corrupt.js';
@@ -133,18 +133,10 @@ function toJson(message: StreamMessage): string {
 /** Checks and converts `undo`, a JSON text that a change turns into a chunk of its own. */
 function withStoredUndo(message: ChunkOf<'state_patch'>): ChunkOf<'state_patch'> {
   if (message.undo === undefined) return message;
-  const undo = JSONPatchOperation.array().safeParse(parse(message.undo));
+  const undo = JSONPatchOperation.array().safeParse(tryParseJson(message.undo));
   if (!undo.success)
     throw new HelixError('invalid_chunk', 'What takes this chunk back is no patch.');
   return { ...message, undo: toStoredJson(undo.data, { around: 2, code: 'invalid_chunk' }) };
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Parses stored JSON. @throws HelixError `corrupt_record`: another program wrote the text, or it was truncated */

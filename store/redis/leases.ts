@@ -1,3 +1,4 @@
+import { tryParseJson } from '../../protocol/limits.js';
 import type { HeldWork, Leases, LeaseThread, StopNote } from '../contract/leases.js';
 import type { RedisContext } from './context.js';
 
@@ -91,17 +92,9 @@ export function createLeases(context: LeaseContext, thread?: LeaseThread, namesp
   }
 }
 
-/** Parses a text; undefined for an unreadable one, which another build wrote and its workers take over. */
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
-
+/** Returns none for an unreadable text, which another build wrote and its workers take over. */
 function toWork(json: string): HeldWork[] {
-  const work = parse(json) as Partial<HeldWork> | null | undefined;
+  const work = tryParseJson(json) as Partial<HeldWork> | null | undefined;
   const { id, taskToken, workflowId, runId, token, number } = work ?? {};
   const isWhole = [id, taskToken, workflowId, runId].every((text) => typeof text === 'string');
   const isCounted = typeof token === 'number' && typeof number === 'number';
@@ -109,7 +102,7 @@ function toWork(json: string): HeldWork[] {
 }
 
 function toStop(json: string): StopNote[] {
-  const note = parse(json);
+  const note = tryParseJson(json);
   const [sessionId, runId] = Array.isArray(note) ? (note as unknown[]) : [];
   const isWhole = typeof sessionId === 'string' && typeof runId === 'string';
   return isWhole ? [{ sessionId, runId }] : [];

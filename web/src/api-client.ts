@@ -1,7 +1,7 @@
 import type { UIMessage } from 'ai';
 import type { FrontendSnapshot, ProblemBody, ConfigReply } from '../../protocol/replies.js';
 import { workflowIdOf, HEADERS } from '../../protocol/ids.js';
-import { LIMITS } from '../../protocol/limits.js';
+import { LIMITS, tryParseJson } from '../../protocol/limits.js';
 import { withTimeout } from '../../protocol/time.js';
 
 export type Snapshot = FrontendSnapshot<Record<string, unknown>, UIMessage>;
@@ -25,12 +25,8 @@ export class Refusal extends Error {
 }
 
 export function readProblem(body: string | undefined): ProblemBody | undefined {
-  try {
-    const value: unknown = JSON.parse(body ?? '');
-    return isProblem(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = tryParseJson(body ?? '');
+  return isProblem(value) ? value : undefined;
 }
 
 function isProblem(value: unknown): value is ProblemBody {

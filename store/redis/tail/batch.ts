@@ -1,4 +1,5 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
+import { tryParseJson } from '../../../protocol/limits.js';
 import { toMessage } from '../entries.js';
 
 /** Published entries, and the sequence before them. */
@@ -13,12 +14,7 @@ export interface Batch {
 
 /** Parses a published message; undefined if it was published by another program or truncated. */
 export function parseBatch(text: string, conversationId: string): Batch | undefined {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const parsed = tryParseJson(text);
   if (!Array.isArray(parsed)) return undefined;
   const [previous, published] = parsed as unknown[];
   if (!isSequence(previous) || !Array.isArray(published) || published.length === 0) {

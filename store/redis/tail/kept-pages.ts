@@ -1,6 +1,7 @@
 import type { LogEntry } from '../../../protocol/chunk.js';
 import { rootOf } from '../../../protocol/ids.js';
 import { mergeDeltas } from '../../../protocol/combine-streams.js';
+import { tryParseJson } from '../../../protocol/limits.js';
 import { keepPage } from '../../../session/streams.js';
 import type { StreamEntry } from '../entries.js';
 import type { KeptPage, Writer } from '../../contract/log.js';
@@ -73,10 +74,6 @@ function inOrder(stored: (KeptPage | undefined)[], fromSequence: number): KeptPa
 
 /** Returns undefined for an unreadable page, whose entries are in the log too. */
 function parsePage([id, [, from = '', , json = '']]: StreamEntry): KeptPage | undefined {
-  try {
-    const entries = JSON.parse(json) as LogEntry[];
-    return { from: Number.parseInt(from, 10), to: Number.parseInt(id, 10), entries };
-  } catch {
-    return undefined;
-  }
+  const entries = tryParseJson(json) as LogEntry[] | undefined;
+  return entries && { from: Number.parseInt(from, 10), to: Number.parseInt(id, 10), entries };
 }

@@ -1,4 +1,5 @@
 import { useState, type ReactElement } from 'react';
+import { tryParseJson } from '../../../protocol/limits.js';
 import { SchemaForm } from './schema-form.js';
 import { startValue } from './shape.js';
 import { toShape } from './to-shape.js';
@@ -29,7 +30,7 @@ export function ResultForm(props: Props): ReactElement {
       onSubmit={(event) => {
         event.preventDefault();
         if (shape !== undefined) onResult(value ?? null);
-        else onResult(readsJson ? toValue(text) : text);
+        else onResult(readsJson ? tryParseJson(text, text) : text);
       }}
     >
       {shape !== undefined && (
@@ -61,15 +62,6 @@ export function ResultForm(props: Props): ReactElement {
       </div>
     </form>
   );
-}
-
-/** Parses JSON; other texts stay text. Pure. */
-function toValue(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return text;
-  }
 }
 
 /** Returns the schema of a call's result. A tool that waits for an answer has the schema in its input. */
