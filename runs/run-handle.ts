@@ -6,6 +6,7 @@ import type { ShownCall } from '../protocol/shown-call.js';
 import type { StopResult } from '../store/contract/runs.js';
 import type { Store } from '../store/contract/store.js';
 import type { StoredChunk, StreamManager } from '../store/log/stream-manager.js';
+import { readChunks } from '../store/log/stream-reader.js';
 import type { AnswerOptions } from './record/answers.js';
 import { resumeSession, type ResumeOptions } from './reruns.js';
 import {
@@ -215,14 +216,5 @@ async function* failedChunks(
 ): AsyncGenerator<StoredChunk> {
   const info = await streamManager.getStreamInfo(streamId);
   if (info === null) throw new HelixError('not_found', 'There is no such stream.');
-  let sequence = fromSequence;
-  for (;;) {
-    const page = await streamManager.read(streamId, sequence, 200);
-    if (page.length === 0) return;
-    for (const entry of page) {
-      sequence = entry.sequence;
-      const { message } = entry;
-      if ('agentId' in message) yield { chunk: message, sequence };
-    }
-  }
+  yield* readChunks(streamManager, streamId, fromSequence);
 }

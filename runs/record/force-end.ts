@@ -1,4 +1,3 @@
-import { LIMITS } from '../../protocol/limits.js';
 import { formatCheckpointId, formatModelWriter } from '../../protocol/ids.js';
 import {
   createReplyFold,
@@ -14,6 +13,7 @@ import type { CommitInput } from '../../store/contract/steps.js';
 import type { Store } from '../../store/contract/store.js';
 import type { Interruption } from '../../protocol/chunk.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
+import { readPages } from '../../store/log/stream-reader.js';
 
 /** Error of a run whose work the store has lost. */
 export const STATE_LOST: RunError = {
@@ -69,14 +69,10 @@ async function readReply(
   first: number,
 ): Promise<ReplyFold> {
   const fold = createReplyFold();
-  let from = first;
-  for (;;) {
-    const page = await streamManager.read(sessionId, from, LIMITS.replayPage);
+  for await (const page of readPages(streamManager, sessionId, first)) {
     for (const entry of page) if (entry.writer === writer) fold.accept(entry.message);
-    const last = page.at(-1);
-    if (last === undefined) return fold;
-    from = last.sequence;
   }
+  return fold;
 }
 
 function toCutCommit(

@@ -1,3 +1,4 @@
+import type { StreamChunk } from '../../protocol/chunk.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS, startOf } from '../../protocol/limits.js';
 import { checkCount, checkStreamId } from '../record/checked-ids.js';
@@ -27,8 +28,9 @@ export function createStreamManager(log: StreamLog): StreamManager {
   async function chunksFrom(streamId: string, fromSequence: number) {
     checkStreamId(streamId);
     checkCount('sequence', fromSequence);
-    const stored = await readChunks(log, streamId, fromSequence);
-    return stored.map(({ chunk }) => chunk);
+    const chunks: StreamChunk[] = [];
+    for await (const { chunk } of readChunks(log, streamId, fromSequence)) chunks.push(chunk);
+    return chunks;
   }
 
   return {

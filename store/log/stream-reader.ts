@@ -117,19 +117,18 @@ export function openReader(
 }
 
 /** Reads the stored chunks after a sequence. */
-export async function readChunks(
+export async function* readChunks(
   log: Pick<StreamLog, 'read'>,
   streamId: string,
   fromSequence: number,
-): Promise<StoredChunk[]> {
-  const chunks: StoredChunk[] = [];
+): AsyncGenerator<StoredChunk, void, undefined> {
   for await (const page of readPages(log, streamId, fromSequence)) {
-    chunks.push(...page.flatMap((entry) => toStoredChunk(entry) ?? []));
+    yield* page.flatMap((entry) => toStoredChunk(entry) ?? []);
   }
-  return chunks;
 }
 
-async function* readPages(
+/** Reads the entries after a sequence up to the present end of the log. */
+export async function* readPages(
   log: Pick<StreamLog, 'read'>,
   streamId: string,
   fromSequence: number,
