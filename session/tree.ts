@@ -82,70 +82,59 @@ function isExpiry([kind, what]: Write): boolean {
   return kind === 'expire' && what === 'session';
 }
 
-export class Session {
+/** What is stored of one session of a conversation, by place. */
+class Places {
   readonly tree: Tree;
   readonly part: string;
   readonly id: string;
   readonly isConversation: boolean;
-  /** Other entries found by id. */
-  readonly index: Fields;
-  /** Texts that are never decoded: inputs, results, states, queued messages. */
-  readonly content: Fields;
-  /** By writer: `w:` record, `t:` fence, `b:` newest batch, `e:` notes; also what an active run keeps. */
-  readonly writers: Fields;
-  readonly runs: Fields;
-  readonly children: Fields;
-  /** Files and large results; only the conversation has them. */
-  readonly files: Fields;
-  readonly results: Fields;
-  readonly calls: Values<Call>;
-  /** User messages by id. `past` holds the calls whose results are in the transcript, by id. */
-  readonly messages: Values<Accepted>;
-  readonly past: Values<Past>;
-  /** Turns are numbered from 1, checkpoints from 0. */
-  readonly turns: Values<TurnPlace>;
-  readonly checkpoints: Values<Checkpoint>;
-  readonly rows: Rows;
-  private readonly own: Fields;
-  private readonly writerValues: Values<Writer>;
-  private readonly records: Values<SessionRecord>;
-  private readonly orders: Values<readonly string[]>;
-  private readonly places: Fields[] = [];
-  private readonly values: Values<unknown>[] = [];
+  protected readonly places: Fields[] = [];
+  protected readonly decoded: Values<unknown>[] = [];
 
   constructor(tree: Tree, part: string) {
     this.tree = tree;
     this.part = part;
     this.id = tree.idOf(part);
     this.isConversation = part === '';
-    const fields = (place: Place): Fields => {
-      const made = new Fields(tree.source, place, part);
-      this.places.push(made);
-      return made;
-    };
-    const values = <Value>(of: Fields, prefix: string): Values<Value> => {
-      const made = new Values<Value>(of, prefix);
-      this.values.push(made);
-      return made;
-    };
-    this.own = fields('record');
-    this.writers = fields('writers');
-    this.index = fields('index');
-    this.content = fields('content');
-    this.runs = fields('runs');
-    this.children = fields('children');
-    this.files = fields('files');
-    this.results = fields('results');
-    this.records = values(this.own, 'record');
-    this.orders = values(this.own, 'order');
-    this.calls = values(this.own, 'call:');
-    this.messages = values(this.index, 'm:');
-    this.past = values(this.index, 's:');
-    this.turns = values(this.index, 't:');
-    this.checkpoints = values(this.index, 'cp:');
-    this.writerValues = values(this.writers, 'w:');
-    this.rows = new Rows(tree.source, part);
   }
+
+  protected fields(place: Place): Fields {
+    const made = new Fields(this.tree.source, place, this.part);
+    this.places.push(made);
+    return made;
+  }
+
+  protected values<Value>(of: Fields, prefix: string): Values<Value> {
+    const made = new Values<Value>(of, prefix);
+    this.decoded.push(made);
+    return made;
+  }
+}
+
+export class Session extends Places {
+  private readonly own = this.fields('record');
+  /** By writer: `w:` record, `t:` fence, `b:` newest batch, `e:` notes; also what an active run keeps. */
+  readonly writers = this.fields('writers');
+  /** Other entries found by id. */
+  readonly index = this.fields('index');
+  /** Texts that are never decoded: inputs, results, states, queued messages. */
+  readonly content = this.fields('content');
+  readonly runs = this.fields('runs');
+  readonly children = this.fields('children');
+  /** Files and large results; only the conversation has them. */
+  readonly files = this.fields('files');
+  readonly results = this.fields('results');
+  private readonly records = this.values<SessionRecord>(this.own, 'record');
+  private readonly orders = this.values<readonly string[]>(this.own, 'order');
+  readonly calls = this.values<Call>(this.own, 'call:');
+  /** User messages by id. `past` holds the calls whose results are in the transcript, by id. */
+  readonly messages = this.values<Accepted>(this.index, 'm:');
+  readonly past = this.values<Past>(this.index, 's:');
+  /** Turns are numbered from 1, checkpoints from 0. */
+  readonly turns = this.values<TurnPlace>(this.index, 't:');
+  readonly checkpoints = this.values<Checkpoint>(this.index, 'cp:');
+  private readonly writerValues = this.values<Writer>(this.writers, 'w:');
+  readonly rows = new Rows(this.tree.source, this.part);
 
   get record(): SessionRecord | undefined {
     return this.records.get('');
@@ -227,7 +216,7 @@ export class Session {
   }
 
   writes(): Write[] {
-    for (const values of this.values) values.flush();
+    for (const values of this.decoded) values.flush();
     this.flushLive();
     return [...this.places.flatMap((fields) => fields.writes()), ...this.rows.writes()];
   }
