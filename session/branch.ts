@@ -4,7 +4,7 @@ import type { Row } from '../protocol/rows.js';
 import { claimFiles } from './files.js';
 import { closeRun, armExpiry } from './finish.js';
 import type { Act, CustomState, Stored, UserMessage } from './input.js';
-import { accept, countStored, headOf, type RowHead } from './messages.js';
+import { accept, countStored, headOf, pushRows, type RowHead } from './messages.js';
 import { newRecord } from './record.js';
 import { putState } from './state.js';
 import { noteAct } from './acts.js';
@@ -53,8 +53,7 @@ export function branch(
   session.existing.sizes.isComplete = true;
   claimFiles(session);
   const texts = rows.map(({ row }) => row);
-  if (texts.length > 0) session.rows.push(...texts);
-  countStored(session, ...texts);
+  if (texts.length > 0) pushRows(session, ...texts);
   const askersOf = (n: number): readonly KnownPerson[] =>
     joinAskers(input.askers?.[n - 1] ?? [toPerson(owner, { tenantId: tenant })]);
   const heads = texts.map(headOf);

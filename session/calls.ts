@@ -146,7 +146,7 @@ export function startCall(session: Session, input: Stored<StartCall>): Permissio
     }
     const { removed } = withdraw(session, name);
     if (before !== undefined) countLost(session, name, budget);
-    if (removed) writeResync(session, author, id);
+    if (removed) writeResync(session, author, 'crash_recovery', { toolCallId: id });
   }
   if (isRepeat ? !isSafe : isAsked && input.verified !== 'not_done') call.isUnsure = true;
   else delete call.isUnsure;

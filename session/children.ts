@@ -2,7 +2,7 @@ import { childPartOf } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { ChildRef, ParentRef, RunError } from '../protocol/run.js';
 import type { Stored } from './input.js';
-import { countStored } from './messages.js';
+import { pushRows } from './messages.js';
 import { newRecord } from './record.js';
 import { writeChunk, authorOf } from './chunks.js';
 import { ofCall } from './settling.js';
@@ -73,8 +73,7 @@ export function beginChild(
     parent: { part: parent, runId: parentRunId, toolCallId, ...(isOverLimit && { isOverLimit }) },
   };
   const brief = above.content.get(ofCall('brief', toolCallId)) ?? '{}';
-  child.rows.push(brief);
-  countStored(child, brief);
+  pushRows(child, brief);
   conversation.children.set(child.part, top.run.id);
   conversation.index.set(carrierName(parent, toolCallId), child.part);
   if (isOverLimit) {

@@ -1,3 +1,5 @@
+import type { RunMode } from '../protocol/run.js';
+import type { Entry } from './fields.js';
 import type { Session } from './tree.js';
 
 /** Base fields of a chunk that the store itself writes. */
@@ -27,6 +29,17 @@ export function writeChunk(
   session.tree.log.add(withRaw(JSON.stringify({ type, ...fields, ...author }), raw));
 }
 
+/** Tells viewers that a run goes on from the newest checkpoint. */
+export function writeResumed(
+  session: Session,
+  author: ChunkAuthor,
+  { runId, step, mode }: { runId: string; step: number; mode: RunMode },
+): void {
+  const fromCheckpointId = session.existing.checkpoint?.id ?? null;
+  const fields = { runId, fromCheckpointId, fromStepCount: step, mode };
+  writeChunk(session, author, 'run_resumed', fields);
+}
+
 /** Adds a control message; these are counted separately from chunks. */
 export function writeControl(session: Session, message: string): void {
   const { conversation } = session.tree;
@@ -43,6 +56,9 @@ export function withRaw(object: string, raw: Record<string, string | undefined>)
   return object === '{}' ? `{${all.slice(1)}}` : `${object.slice(0, -1)}${all}}`;
 }
 
-export function isControl(writer: string, message: string): boolean {
-  return writer === '' && /^\{"type":"stream_(end|status|truncated)"/.test(message);
+export function countControls(entries: readonly Entry[]): number {
+  return entries.filter(
+    ([, writer, message]) =>
+      writer === '' && /^\{"type":"stream_(end|status|truncated)"/.test(message),
+  ).length;
 }

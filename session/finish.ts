@@ -9,7 +9,7 @@ import {
 import type { Row } from '../protocol/rows.js';
 import type { Stored } from './input.js';
 import { addResults, closeCalls, partOf, type SettlingCode } from './settling.js';
-import { pushReply, countStored } from './messages.js';
+import { pushReply, pushRows } from './messages.js';
 import { noteDeadline, sessionsBelow } from './waiting.js';
 import { dropWake, isResting, sumOf, type SessionRecord } from './record.js';
 import { writeControl, writeChunk, authorOf, withRaw, type ChunkAuthor } from './chunks.js';
@@ -68,9 +68,7 @@ export function finish(session: Session, author: ChunkAuthor, input: Ending): bo
   const result = outputOf(session);
   if (result !== undefined) {
     writeChunk(session, author, 'output', {}, result);
-    const row = withRaw(place, result);
-    session.rows.push(row);
-    countStored(session, row);
+    pushRows(session, withRaw(place, result));
   }
   if (!session.isConversation) {
     closeRun(session, author.timestamp, ending);

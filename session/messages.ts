@@ -21,13 +21,18 @@ export function storeMessages(
   visible: number,
   turn: number,
 ): { row: number; visible: number } {
-  const row = session.rows.push(...messages.map((message) => message.row));
-  countStored(session, ...messages.map((message) => message.row));
+  const row = pushRows(session, ...messages.map((message) => message.row));
   messages.forEach(({ id, hash }, at) => {
     session.messages.set(id, { hash, row: row + at, turn });
   });
   if (messages.some(({ hidden }) => hidden)) session.existing.hasHidden = true;
   return { row, visible: visible + messages.filter(({ hidden }) => !hidden).length };
+}
+
+/** Adds rows to the transcript. @returns index of the first one */
+export function pushRows(session: Session, ...rows: readonly string[]): number {
+  countStored(session, ...rows);
+  return session.rows.push(...rows);
 }
 
 /** Counts stored texts. Those of sub-agents count with the log, since they expire with it. */
@@ -74,8 +79,7 @@ export function headOf(row: string): RowHead {
 /** Adds a row of the reply; the first one of a turn makes a new visible message. */
 export function pushReply(session: Session, row: string): void {
   const { existing: record } = session;
-  session.rows.push(row);
-  countStored(session, row);
+  pushRows(session, row);
   if (record.turn.hasReplied) return;
   record.turn.hasReplied = true;
   record.visible += 1;
@@ -85,8 +89,7 @@ export function addNotices(session: Session): void {
   const { existing: record } = session;
   if (record.notices.length === 0) return;
   const rows = record.notices.flatMap((id) => session.content.get(id) ?? []);
-  session.rows.push(...rows);
-  countStored(session, ...rows);
+  pushRows(session, ...rows);
   session.content.unset(...record.notices);
   record.notices = [];
   record.hasHidden = true;

@@ -1,5 +1,5 @@
 import { finish, emitNextWaits } from './finish.js';
-import { countStored } from './messages.js';
+import { pushRows } from './messages.js';
 import type { Call } from './record.js';
 import { writeChunk, authorOf, withRaw, type ChunkAuthor } from './chunks.js';
 import { ofCall, setBusy } from './settling.js';
@@ -160,7 +160,5 @@ function showHeld(conversation: Session, author: ChunkAuthor, waiting: readonly 
     sequence: first,
     ...joins,
   };
-  const row = withRaw(JSON.stringify(head), { parts: `[${parts.join(',')}]` });
-  conversation.rows.push(row);
-  countStored(conversation, row);
+  pushRows(conversation, withRaw(JSON.stringify(head), { parts: `[${parts.join(',')}]` }));
 }

@@ -1,16 +1,16 @@
-import { byteLength } from './fields.js';
 import type { Act, Message, Only, Stored, UserMessage } from './input.js';
 import { formatModelWriter, formatReplyId, isOfNonce } from '../protocol/ids.js';
 import { isTerminal, type RunMode, type TerminalStatus } from '../protocol/run.js';
 import type { KnownPerson } from '../protocol/actor.js';
 import { newestRun, type Begun } from './begin.js';
-import { acceptedHash, countBytes, countDropped, headOf, storeMessages } from './messages.js';
-import { writeChunk, authorOf, isControl } from './chunks.js';
-import { dropStates } from './state.js';
+import { acceptedHash, countDropped, headOf, storeMessages } from './messages.js';
+import { authorOf, countControls, writeResumed } from './chunks.js';
+import { addVersion, dropStates, unstage } from './state.js';
 import { noteAct } from './acts.js';
 import { checkpointAt, findTarget, type Target } from './target.js';
 import { joinAskers, nextRunId, toAsker, startRun } from './turns.js';
 import { type Session } from './tree.js';
+import { writeResync } from './writers.js';
 
 export interface ResumeRun {
   sessionId: string;
@@ -49,7 +49,7 @@ export function resumeRun(
 ): ResumeReply {
   const { record } = session;
   if (record?.agent === undefined) return { kind: 'not_found' };
-  const { run, turn, checkpoint } = record;
+  const { run, turn } = record;
   if (isOfNonce(run.id, nonce)) return { kind: 'resumed', run: newestRun(session) };
   if (!isTerminal(run.status)) return { kind: 'active', runId: run.id };
   if (runId !== undefined && runId !== run.id) return { kind: 'stale_run', runId: run.id };
@@ -66,12 +66,7 @@ export function resumeRun(
   recountControls(session);
   const sequence = log.sequence;
   const { id, n } = nextRunId(session, nonce);
-  writeChunk(session, authorOf(session, now, step), 'run_resumed', {
-    runId: id,
-    fromCheckpointId: checkpoint?.id ?? null,
-    fromStepCount: step,
-    mode,
-  });
+  writeResumed(session, authorOf(session, now, step), { runId: id, step, mode });
   turn.askers = joinAskers(turn.askers, toAsker({ asker, by }));
   const place = session.turns.get(turn.n);
   if (place !== undefined) session.turns.set(turn.n, { ...place, askers: turn.askers, run: id });
@@ -174,9 +169,7 @@ export function rewind(session: Session, input: Stored<Rewind>): RewindReply {
   if (isBusy) return { kind: 'busy', runId: run.id };
   const { log } = session.tree;
   const dropped = log.after(target.sequence, Infinity);
-  record.sizes.controls -= dropped.filter(([, writer, message]) =>
-    isControl(writer, message),
-  ).length;
+  record.sizes.controls -= countControls(dropped);
   log.remove(dropped);
   recountControls(session);
   session.runs.set(`rewind ${run.id}`, JSON.stringify({ n: run.n, row: target.turn.row, mode }));
@@ -223,10 +216,7 @@ function restoreState(session: Session, target: Target): void {
   const wanted = wantedVersion(session, target);
   if (wanted !== state.version) {
     const text = (wanted === 0 ? undefined : session.content.get(`v:${String(wanted)}`)) ?? '{}';
-    state.version += 1;
-    state.kept.push([state.version, byteLength(text)]);
-    session.content.set(`v:${String(state.version)}`, text);
-    countBytes(session, byteLength(text));
+    addVersion(session, text);
   }
   const last = checkpointAt(session, target.checkpoints - 1)?.stateVersion ?? 0;
   dropStates(session, (version) => version > last && version !== state.version);
@@ -238,9 +228,7 @@ function restoreState(session: Session, target: Target): void {
       ? []
       : session.rows.range(Math.max(0, target.rows - STAGED_ROWS), target.rows - 1);
   const calls = new Set(rows.map((row) => headOf(row).toolCallId));
-  const gone = state.staged.filter(({ call }) => !calls.has(call));
-  state.staged = state.staged.filter(({ call }) => calls.has(call));
-  session.content.unset(...gone.map(({ step, call }) => `s:${step}/${call}`));
+  unstage(session, ({ call }) => !calls.has(call));
 }
 
 /** Of many dropped rows only the newest are forgotten by id. Others are recognised as dropped: their rows are gone. */
@@ -293,18 +281,9 @@ function startAgain(session: Session, input: Stored<Rewind>, target: Target): st
   if (messages.length > 0) visible = storeMessages(session, messages, visible, turn.n).visible;
   const author = authorOf(session, now, step);
   const isRetry = mode === 'retry';
-  writeChunk(session, author, 'stream_resync', {
-    checkpointId: record.checkpoint?.id ?? '',
-    stepCount: step,
-    messageCount: session.rows.count,
-    fromSequence: log.sequence,
-    reason: isRetry ? 'retry' : 'rollback',
-  });
+  writeResync(session, author, isRetry ? 'retry' : 'rollback', { step });
   const sequence = log.sequence;
-  if (!isRetry) {
-    const from = { fromCheckpointId: record.checkpoint?.id ?? null, fromStepCount: step };
-    writeChunk(session, author, 'run_resumed', { runId: id, ...from, mode });
-  }
+  if (!isRetry) writeResumed(session, author, { runId: id, step, mode });
   record.born = nonce;
   record.rewound = true;
   record.visible = visible;

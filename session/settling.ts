@@ -1,6 +1,6 @@
 import type { AnswerFacts, RunPart, WaitEnd } from './events.js';
 import { fromUsage, sumOf, type Call, type Past } from './record.js';
-import { countStored } from './messages.js';
+import { pushRows } from './messages.js';
 import { writeChunk, authorOf, withRaw, type ChunkAuthor } from './chunks.js';
 import type { Session } from './tree.js';
 
@@ -172,8 +172,7 @@ export function addResults(session: Session): void {
     const row =
       session.content.get(ofCall('row', id)) ??
       JSON.stringify({ role: 'tool', toolCallId: id, toolName: name, ...RESULT_LOST });
-    const at = session.rows.push(row);
-    countStored(session, row);
+    const at = pushRows(session, row);
     const past: Past = {
       ...(call.isLate === true && { kind: call.kind, name: call.name, row: at }),
       ...(hook !== undefined && { hook }),
@@ -181,9 +180,7 @@ export function addResults(session: Session): void {
     };
     session.past.set(id, past);
     if (!session.isConversation && asked !== undefined) {
-      const shown = row.replace(/^\{("role":"tool",)?/, '{$1"display":true,');
-      conversation.rows.push(shown);
-      countStored(conversation, shown);
+      pushRows(conversation, row.replace(/^\{("role":"tool",)?/, '{$1"display":true,'));
     }
     session.calls.unset(id);
     session.content.unset(...CONTENT.map((what) => ofCall(what, id)));

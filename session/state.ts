@@ -1,5 +1,6 @@
 import { byteLength } from './fields.js';
 import { countBytes, countStored } from './messages.js';
+import type { States } from './record.js';
 import { type Session } from './tree.js';
 
 /** Number of turns whose states are kept; a session cannot be rewound further. */
@@ -11,12 +12,16 @@ export function putState(session: Session, state: string): number {
   const { version } = record.state;
   if (version > 0 && version !== (record.checkpoint?.stateVersion ?? 0))
     dropStates(session, (old) => old === version);
-  const next = version + 1;
-  session.content.set(`v:${String(next)}`, state);
-  countStored(session, state);
-  record.state.version = next;
-  record.state.kept.push([next, byteLength(state)]);
-  return next;
+  return addVersion(session, state);
+}
+
+export function addVersion(session: Session, text: string): number {
+  const { state } = session.existing;
+  state.version += 1;
+  state.kept.push([state.version, byteLength(text)]);
+  session.content.set(`v:${String(state.version)}`, text);
+  countStored(session, text);
+  return state.version;
 }
 
 export function dropStates(session: Session, isUnused: (version: number) => boolean): void {
@@ -85,8 +90,15 @@ export function saveState(
 
 /** Drops the staged changes of one step, or of all steps. @returns their calls */
 export function dropStaged(session: Session, step?: string): string[] {
+  return unstage(session, (staged) => step === undefined || staged.step === step);
+}
+
+/** Drops the staged changes that are meant. @returns their calls */
+export function unstage(
+  session: Session,
+  isGone: (staged: States['staged'][number]) => boolean,
+): string[] {
   const { record } = session;
-  const isGone = (staged: { step: string }): boolean => step === undefined || staged.step === step;
   const gone = record?.state.staged.filter(isGone) ?? [];
   if (record === undefined || gone.length === 0) return [];
   record.state.staged = record.state.staged.filter((staged) => !isGone(staged));

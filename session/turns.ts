@@ -4,7 +4,7 @@ import type { RunMode } from '../protocol/run.js';
 import { acceptedHash, addNotices, storeMessages } from './messages.js';
 import type { Message } from './input.js';
 import { newRecord, LAYOUT, type Run, type TurnPlace } from './record.js';
-import { writeChunk, authorOf, isControl, type ChunkAuthor } from './chunks.js';
+import { writeChunk, authorOf, countControls, writeResumed, type ChunkAuthor } from './chunks.js';
 import type { Session } from './tree.js';
 
 export interface NewTurn {
@@ -85,13 +85,12 @@ export function makeTurn(session: Session, made: NewTurn): void {
   const { sequence } = session.tree.log;
   const { id, n } = nextRunId(session, nonce);
   const author = authorOf(session, now, 0);
-  const { checkpoint, run, turn } = session.existing;
+  const { run, turn } = session.existing;
   if (turn.n > 0) addNotices(session);
   trimLog(session, n);
   openTurn(session, author, made, { runId: id, ...(made.waited && { reason: 'queue' }) });
   if (mode === 'with_message') {
-    const from = { fromCheckpointId: checkpoint?.id ?? null, fromStepCount: run.committed };
-    writeChunk(session, author, 'run_resumed', { runId: id, ...from, mode });
+    writeResumed(session, author, { runId: id, step: run.committed, mode });
   }
   startRun(session, { id, n, mode, by: made.by, sequence, step: 0 }, now);
 }
@@ -106,7 +105,8 @@ function trimLog(session: Session, n: number): void {
     const entries = log.count;
     if (entries === 0) sizes.controls = 0;
     if (n > 1 && cap > 0 && entries > cap) {
-      sizes.controls -= turn.controls ?? countControls(session, turn.sequence);
+      // A rewind that began the turn did not count the control messages before it.
+      sizes.controls -= turn.controls ?? countControls(log.after(0, Infinity, turn.sequence));
       log.trim(turn.sequence + 1);
       log.bytes -= sizes.logBefore;
     } else if (n > 1 && entries === 0) {
@@ -114,12 +114,6 @@ function trimLog(session: Session, n: number): void {
     }
   }
   sizes.logBefore = log.bytes;
-}
-
-/** Counts control messages before a turn that a rewind began, whose count was unknown then. */
-function countControls(session: Session, upTo: number): number {
-  const older = session.tree.log.after(0, Infinity, upTo);
-  return older.filter(([, writer, message]) => isControl(writer, message)).length;
 }
 
 /** Makes a run the newest and active one of its session. `step`: the last committed one of its turn. */

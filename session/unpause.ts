@@ -1,7 +1,7 @@
 import type { Resumption } from '../protocol/run.js';
 import { sessionsBelow, type Found } from './waiting.js';
 import type { Call } from './record.js';
-import { writeChunk, authorOf } from './chunks.js';
+import { writeResumed, authorOf } from './chunks.js';
 import { setBusy } from './settling.js';
 import type { Session } from './tree.js';
 
@@ -21,16 +21,13 @@ export interface Resumed {
 function makeActive(session: Session, now: number): boolean {
   const { conversation } = session.tree;
   const { existing: record } = conversation;
-  const { run, checkpoint } = record;
+  const { run } = record;
   const wasPaused = record.stream === 'paused';
   if (wasPaused) {
     beginLeg(conversation, now);
-    writeChunk(conversation, authorOf(conversation, now), 'run_resumed', {
-      runId: run.id,
-      fromCheckpointId: checkpoint?.id ?? null,
-      fromStepCount: run.committed,
-      mode: 'continue',
-    });
+    const { id: runId, committed: step } = run;
+    const author = authorOf(conversation, now);
+    writeResumed(conversation, author, { runId, step, mode: 'continue' });
   }
   run.status = 'running';
   record.stream = 'active';

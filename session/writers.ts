@@ -137,18 +137,23 @@ export function writeDiscarded(
 ): void {
   const stepId = `s${String(author.step)}`;
   writeChunk(session, author, 'step_discarded', { runId: session.existing.run.id, stepId, reason });
-  if (removed) writeResync(session, author);
+  if (removed) writeResync(session, author, 'crash_recovery');
 }
 
-/** @param toolCallId only of this call */
-export function writeResync(session: Session, author: ChunkAuthor, toolCallId?: string): void {
+/** Tells viewers to load what they show again. @param toolCallId only of this call */
+export function writeResync(
+  session: Session,
+  author: ChunkAuthor,
+  reason: 'crash_recovery' | 'retry' | 'rollback',
+  { step, toolCallId }: { step?: number; toolCallId?: string } = {},
+): void {
   const { checkpoint, run } = session.existing;
   writeChunk(session, author, 'stream_resync', {
     checkpointId: checkpoint?.id ?? '',
-    stepCount: run.committed,
+    stepCount: step ?? run.committed,
     messageCount: session.rows.count,
     fromSequence: session.tree.log.sequence,
-    reason: 'crash_recovery',
+    reason,
     ...(toolCallId !== undefined && { toolCallId }),
   });
 }

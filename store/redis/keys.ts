@@ -37,16 +37,16 @@ export function ownerAt(base: string, user: string) {
     base,
     user,
     tenant: `${base}tenant`,
-    usage: `${own}usage`,
-    sessions: `${own}sessions`,
-    work: `${own}work`,
-    entries: `${own}entries`,
-    titles: `${own}titles`,
+    ...under(own, ['usage', 'sessions', 'work', 'entries', 'titles', 'unclaimed']),
     used: `${own}used:`,
     users: `${base}users:`,
     spend: `${base}spend:`,
-    unclaimed: `${own}unclaimed`,
   };
+}
+
+/** Returns keys that are called by the rest of their names. */
+function under<Name extends string>(prefix: string, names: readonly Name[]) {
+  return Object.fromEntries(names.map((name) => [name, prefix + name])) as Record<Name, string>;
 }
 
 export const DEFAULT_PREFIX = 'hx';
@@ -66,11 +66,7 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
     prefix,
     session: (sessionId: string): SessionKeys => {
       const [own, common] = [base(sessionId), shared(sessionId)];
-      const names = [
-        ...SHARED_KEYS.map((name) => [name, common + name] as const),
-        ...OWN_KEYS.map((name) => [name, own + name] as const),
-      ];
-      return Object.fromEntries(names) as SessionKeys;
+      return { ...under(common, SHARED_KEYS), ...under(own, OWN_KEYS) };
     },
     /** Keys of the append script; separate because every token needs them. */
     append: (sessionId: string): string[] => {
@@ -89,21 +85,16 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
      * sessions, `routine` for those found waiting or idle, and the lease of the shard's sweeper.
      */
     due: (fleet: string, shard: number) => {
-      const tag = `${prefix}:due:{${toKeyPart(fleet)}:${String(shard)}}`;
-      return { urgent: `${tag}:urgent`, routine: `${tag}:routine`, lease: `${tag}:lease` };
+      const tag = `${prefix}:due:{${toKeyPart(fleet)}:${String(shard)}}:`;
+      return under(tag, ['urgent', 'routine', 'lease']);
     },
     /** The lease of work that one process of a fleet does at a time. */
     work: (fleet: string, work: string) =>
       `${prefix}:work:{${toKeyPart(fleet)}}:${toKeyPart(work)}:lease`,
     /** A worker's lease: the key that expires, the registered attempts, the right to judge it, and notes about it. */
     lease: (namespace: string, holder: string) => {
-      const tag = `${prefix}:lease:{${toKeyPart(namespace)}:${toKeyPart(holder)}}`;
-      return {
-        held: `${tag}:held`,
-        work: `${tag}:work`,
-        judge: `${tag}:judge`,
-        about: `${tag}:about`,
-      };
+      const tag = `${prefix}:lease:{${toKeyPart(namespace)}:${toKeyPart(holder)}}:`;
+      return under(tag, ['held', 'work', 'judge', 'about']);
     },
     /** A namespace's lease holders by their last renewal, its recent stops, and a mark while a worker died lately. */
     leases: (namespace: string) => {
@@ -152,17 +143,8 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
      * requests that need two of them, with their ends.
      */
     audit: (tenant: string) => {
-      const tag = `${prefix}:audit:{t:${toKeyPart(tenant)}}`;
-      return {
-        head: `${tag}:head`,
-        chain: `${tag}:chain`,
-        seen: `${tag}:seen`,
-        people: `${tag}:people`,
-        names: `${tag}:names`,
-        acted: `${tag}:acted`,
-        sealed: `${tag}:sealed`,
-        asked: `${tag}:asked`,
-      };
+      const tag = `${prefix}:audit:{t:${toKeyPart(tenant)}}:`;
+      return under(tag, ['head', 'chain', 'seen', 'people', 'names', 'acted', 'sealed', 'asked']);
     },
   };
 }

@@ -1,4 +1,3 @@
-import { rootOf } from '../../protocol/ids.js';
 import { type Call, type SessionRecord as StoredRecord, fromUsage } from '../../session/record.js';
 import { ofCall } from '../../session/settling.js';
 import type { Session } from '../../session/tree.js';
@@ -52,7 +51,7 @@ export function toRecord(session: Session, now: number): SessionRecord | undefin
   const wakes = Object.entries(record.wakes)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([part, { runId, ...resume }]): Wake => ({
-      sessionId: `${rootOf(id)}.${part}`,
+      sessionId: tree.idOf(part),
       runId,
       resume,
     }));
@@ -100,7 +99,7 @@ export function toRecord(session: Session, now: number): SessionRecord | undefin
     ...(run.resume !== undefined && { resume: run.resume, resumeTaken: run.isTaken === true }),
     ...(parent !== undefined && {
       parent: {
-        sessionId: rootOf(id) + (parent.part === '' ? '' : `.${parent.part}`),
+        sessionId: tree.idOf(parent.part),
         runId: parent.runId,
         toolCallId: parent.toolCallId,
       },
