@@ -1,4 +1,4 @@
-import { HelixError } from '../protocol/errors.js';
+import { hasCode } from '../protocol/errors.js';
 import { formatModelWriter } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import { withTimeout } from '../protocol/time.js';
@@ -139,7 +139,7 @@ export async function handOver(
 function toWay(error: unknown): HandOverInput['how'] {
   if (error instanceof AttemptFailure && error.next.type === TOOL_RETRY) return 'retry';
   if (error instanceof AttemptCancelled || error instanceof AttemptFailure) return 'left';
-  return HelixError.isInstance(error) && error.code === 'unavailable' ? 'left' : 'fault';
+  return hasCode(error, 'unavailable') ? 'left' : 'fault';
 }
 
 /** Rejects once the signal fires, so that the agent's code cannot outlast its call. */

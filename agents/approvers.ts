@@ -1,4 +1,4 @@
-import { HelixError } from '../protocol/errors.js';
+import { hasCode } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import {
   fulfils,
@@ -62,7 +62,7 @@ export function createApproverCheck(agents: Pick<AgentRegistry, 'get'>): Approve
         ...(typeof reason === 'string' && { reason }),
       };
     } catch (error) {
-      if (HelixError.isInstance(error) && error.code === 'unavailable') throw error;
+      if (hasCode(error, 'unavailable')) throw error;
       return { allowed: false };
     }
   };

@@ -91,6 +91,11 @@ export class HelixError extends Error {
   }
 }
 
+/** Returns true for a HelixError with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is HelixError {
+  return HelixError.isInstance(error) && codes.includes(error.code);
+}
+
 /** The session was changed since it was loaded. */
 export class StaleStateError extends HelixError {
   override readonly name = 'StaleStateError';

@@ -1,6 +1,6 @@
 import type { Actor } from '../protocol/actor.js';
 import { isTerminal } from '../protocol/run.js';
-import { HelixError } from '../protocol/errors.js';
+import { hasCode } from '../protocol/errors.js';
 import { sessionOfRun } from '../protocol/ids.js';
 import { LIMITS } from '../protocol/limits.js';
 import type { HeldCount, HeldRun, Pause, PausedAgent, Pauses } from '../store/contract/pauses.js';
@@ -92,7 +92,7 @@ export function createRelease(deps: {
     try {
       await startRun(record);
     } catch (error) {
-      if (HelixError.isInstance(error) && error.code === 'unavailable') return false;
+      if (hasCode(error, 'unavailable')) return false;
       logger.warn({ err: error, runId: held.runId }, 'a held run could not be started');
       const now = Date.now();
       const since = failing.get(held.runId) ?? now;

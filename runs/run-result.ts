@@ -1,6 +1,6 @@
 import type { SuspensionMarkerChunk } from '../protocol/chunk-guards.js';
 import type { LogEntry } from '../protocol/chunk.js';
-import { HelixError } from '../protocol/errors.js';
+import { hasCode, HelixError } from '../protocol/errors.js';
 import type { PendingQuestion } from '../protocol/replies.js';
 import { isTerminal, type RunError } from '../protocol/run.js';
 import type { RunUsage, RunInfo } from '../store/contract/runs.js';
@@ -73,8 +73,7 @@ async function followToStandstill(
     }
   } catch (error) {
     // The store was away for long, or is older than what was read; the next read shows which.
-    const isPassing =
-      HelixError.isInstance(error) && (error.code === 'unavailable' || error.code === 'rewound');
+    const isPassing = hasCode(error, 'unavailable', 'rewound');
     if (!isPassing) throw error;
   }
   return undefined;

@@ -1,4 +1,4 @@
-import { HelixError } from '../protocol/errors.js';
+import { hasCode } from '../protocol/errors.js';
 import { LIMITS, TIMES } from '../protocol/limits.js';
 import { isTerminal, type RunStatus } from '../protocol/run.js';
 import type { SessionRecord } from '../store/contract/sessions.js';
@@ -95,7 +95,7 @@ export function createSweepSession(
     try {
       return await workflows.look(record.runId);
     } catch (error) {
-      const isAway = HelixError.isInstance(error) && error.code === 'unavailable';
+      const isAway = hasCode(error, 'unavailable');
       if (isAway && decide(record, 'unknown') === 'give_up') return NOTHING;
       throw error;
     }

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { HelixError } from '../protocol/errors.js';
+import { hasCode, HelixError } from '../protocol/errors.js';
 import { formatFileUrl, parseFileUrl, rootOf, toShownSessionId } from '../protocol/ids.js';
 import { filesOf, type AssistantPart, type Row, type UserPart } from '../protocol/rows.js';
 import { LIMITS } from '../protocol/limits.js';
@@ -114,7 +114,7 @@ export async function copyFiles(
     const { mediaType, filename } = file;
     const copy = await upload({ ...owner, sessionId: to, mediaType, filename, content }).catch(
       (error: unknown) => {
-        const isForeign = HelixError.isInstance(error) && error.code === 'not_found';
+        const isForeign = hasCode(error, 'not_found');
         // Another owner has files under that id.
         throw isForeign ? refusal('session_exists') : error;
       },

@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '../../agents/definitions.js';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode } from '../../protocol/errors.js';
 import type { Row } from '../../protocol/rows.js';
 import type { StepOutcome } from '../../protocol/run.js';
 import { withTimeout } from '../../protocol/time.js';
@@ -68,7 +68,7 @@ export function createFinishHooks({ store, logger }: Pick<ActivityDeps, 'store' 
 
 /** An erased session has nothing left to tell or to end. @throws other errors */
 export function unlessErased(error: unknown): undefined {
-  if (!HelixError.isInstance(error) || error.code !== 'not_found') throw error;
+  if (!hasCode(error, 'not_found')) throw error;
 }
 
 export function isCompletion(outcome: StepOutcome): boolean {

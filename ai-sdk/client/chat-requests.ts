@@ -1,7 +1,7 @@
 import { HEADERS } from '../../protocol/ids.js';
 import type { FrontendSnapshot, UIMessage } from '../parts/ui-message.js';
 import type { ChatMessage } from './chat-message.js';
-import { ChatRequestError } from './errors.js';
+import { ChatRequestError, noneIfMissing } from './errors.js';
 import type {
   ChatRequestOptions,
   ReconnectOptions,
@@ -95,13 +95,9 @@ export function createChatRequests(options: ChatRequestsOptions): ChatRequests {
     snapshot: async (chatId, signal) => {
       const { url, ...rest } = await readTarget({ chatId });
       const init = { cache: 'no-store', ...rest } as const;
-      try {
-        const response = await request(addPath(url, '/snapshot', STREAM), init, signal);
-        return (await response?.json()) as FrontendSnapshot<never, never> | undefined;
-      } catch (error) {
-        if (error instanceof ChatRequestError && error.statusCode === 404) return undefined;
-        throw error;
-      }
+      const asked = request(addPath(url, '/snapshot', STREAM), init, signal);
+      const response = await asked.catch(noneIfMissing);
+      return (await response?.json()) as FrontendSnapshot<never, never> | undefined;
     },
     lease: async (chatId, toolCallId, body, { signal, keepalive = false }) => {
       const { url, headers, ...rest } = await readTarget({ chatId });

@@ -25,6 +25,12 @@ export class ChatRequestError extends Error {
 /** Refusals with status 429 that hold until the user does something. */
 const LASTING = new Set(['queue_full', 'quota_exceeded']);
 
+/** Handles a rejection: resolves to undefined if there is no such conversation. @throws any other error */
+export function noneIfMissing(error: unknown): undefined {
+  if (error instanceof ChatRequestError && error.statusCode === 404) return undefined;
+  throw error;
+}
+
 /** Returns the code of a refusal's body, if it names one. */
 export function readCode(body: string): string | undefined {
   try {

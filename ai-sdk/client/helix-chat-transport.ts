@@ -19,7 +19,7 @@ import type {
   SendMessagesOptions,
 } from './chat-transport.js';
 import { receive, toStream } from './connections.js';
-import { ChatRequestError, ReplyBrokenError } from './errors.js';
+import { ChatRequestError, noneIfMissing, ReplyBrokenError } from './errors.js';
 import { persist, Retries, toPatience, type Patience } from './patience.js';
 
 export interface HelixChatTransportOptions extends Partial<Patience> {
@@ -159,13 +159,8 @@ async function repeat(
   messages: readonly ChatMessage[],
   refused: Set<string>,
 ): Promise<string> {
-  try {
-    return (await requests.retry(messages.at(-1)?.id)).runId;
-  } catch (error) {
-    const isUnknown = error instanceof ChatRequestError && error.statusCode === 404;
-    if (isUnknown) return start(requests, messages, refused);
-    throw error;
-  }
+  const begun = await requests.retry(messages.at(-1)?.id).catch(noneIfMissing);
+  return begun?.runId ?? start(requests, messages, refused);
 }
 
 async function findTurn(requests: AgentRequests, runId: string): Promise<AgentTurnSpan> {
@@ -317,13 +312,9 @@ function createAgentRequests(
     },
     /** Resolves to undefined if the session does not exist. */
     status: async (): Promise<AgentStatus | undefined> => {
-      try {
-        const read = () => request(`/status${query}`, { cache: 'no-store' }, {}, signal);
-        return (await (await keepTrying(read)).json()) as AgentStatus;
-      } catch (error) {
-        if (error instanceof ChatRequestError && error.statusCode === 404) return undefined;
-        throw error;
-      }
+      const read = () => request(`/status${query}`, { cache: 'no-store' }, {}, signal);
+      const response = await keepTrying(read).catch(noneIfMissing);
+      return (await response?.json()) as AgentStatus | undefined;
     },
     /** Requests the events after a sequence. */
     events: (after: number, reading: AbortSignal) =>

@@ -1,4 +1,4 @@
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode, HelixError } from '../../protocol/errors.js';
 import { refusal } from '../../runs/refusals.js';
 
 /** Strangers get the same error, so that they learn nothing. */
@@ -42,6 +42,5 @@ export function invalid(message: string): HelixError {
 
 /** Returns true if another request began a run meanwhile. */
 export function isOvertaken(error: unknown): boolean {
-  if (!HelixError.isInstance(error)) return false;
-  return error.code === 'agent_already_running' || error.code === 'stale_run';
+  return hasCode(error, 'agent_already_running', 'stale_run');
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode } from '../../protocol/errors.js';
 import { parseFileUrl, isAssistantMessageId, COMMON_METADATA_KEYS } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import { LIMITS } from '../../protocol/limits.js';
@@ -77,16 +77,12 @@ async function skipRefused<Message extends { id: string }>(
       taken.push(...(await options.take(group)));
     } catch (error) {
       const isAsked = isLast || group.some(({ id }) => id === options.editedId);
-      if (isAsked || !isRefused(error)) throw error;
+      const isRefused = hasCode(error, 'validation_error', 'message_too_large');
+      if (isAsked || !isRefused) throw error;
     }
     group = [];
   }
   return taken;
-}
-
-function isRefused(error: unknown): boolean {
-  if (!HelixError.isInstance(error)) return false;
-  return error.code === 'validation_error' || error.code === 'message_too_large';
 }
 
 function requireDistinct(messages: readonly { id: string }[]): void {

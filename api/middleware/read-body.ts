@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request, RequestHandler } from 'express';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode, HelixError } from '../../protocol/errors.js';
 
 const DECOMPRESSORS = new Map([
   ['gzip', createGunzip],
@@ -138,7 +138,7 @@ export function createUploadBody(maxBytes: number, budget?: BodyBudget): Request
       const look = (bytes: Buffer): void => share?.take(bytes.length);
       request.body = await readBody(request, limit, look, 'file');
     } catch (error) {
-      const isTooLarge = HelixError.isInstance(error) && error.code === 'body_too_large';
+      const isTooLarge = hasCode(error, 'body_too_large');
       throw isTooLarge ? fileTooLarge(maxBytes) : error;
     }
     next();

@@ -6,7 +6,7 @@ import type {
   CalledRunRequest,
   CalledRunResult,
 } from '../../protocol/temporal.js';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode, HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS, isSessionId, toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS, startOf } from '../../protocol/limits.js';
 import { toPerson } from '../../protocol/actor.js';
@@ -90,7 +90,7 @@ export function createCalledRuns({ store, agents, runs }: CalledRunsDeps): Calle
       await store.owners.fold(sessionId);
       return { sessionId, runId: await runOfMessage(store, sessionId, messageId) };
     } catch (error) {
-      if (HelixError.isInstance(error) && error.code === 'not_found') return undefined;
+      if (hasCode(error, 'not_found')) return undefined;
       throw error;
     }
   }

@@ -13,7 +13,7 @@ import {
   UPDATES,
   WORKFLOW_TYPE,
 } from '../../protocol/temporal.js';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode, HelixError } from '../../protocol/errors.js';
 import { ANONYMOUS, isSessionId, toShownSessionId, workflowIdOf } from '../../protocol/ids.js';
 import type { RunSummary } from '../../protocol/run.js';
 import { TIMES } from '../../protocol/limits.js';
@@ -170,7 +170,7 @@ async function orRefused<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     const cause = error instanceof WorkflowUpdateFailedError ? error.cause : error;
-    if (HelixError.isInstance(cause) && cause.code === 'unavailable') {
+    if (hasCode(cause, 'unavailable')) {
       throw new HandlerError('UNAVAILABLE', cause.message, { retryableOverride: true });
     }
     const failure = toFailure(cause);

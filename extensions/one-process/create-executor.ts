@@ -10,7 +10,7 @@ import { lastOfEach, type RunsExtension } from '../../runs/extension.js';
 import { createExecutor, type AgentExecutor } from '../../runs/executor.js';
 import type { Runs } from '../../runs/runs.js';
 import { createSweep } from '../../runs/sweep.js';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode, HelixError } from '../../protocol/errors.js';
 import type { RunMeter } from '../../protocol/telemetry.js';
 import { sessionOfRun } from '../../protocol/ids.js';
 import { isTerminal, type RunError } from '../../protocol/run.js';
@@ -186,7 +186,7 @@ export function createInProcessExecutor(options: InProcessOptions): InProcessExe
       try {
         if (await revive(sessionId)) found += 1;
       } catch (error) {
-        if (HelixError.isInstance(error) && error.code === 'unavailable') throw error;
+        if (hasCode(error, 'unavailable')) throw error;
         // One failing run must not prevent the recovery of the others; it stays in the record.
         logger.warn({ err: error, sessionId }, 'a run could not be carried on');
         if (!(error instanceof AgentNotFoundError)) continue;

@@ -1,7 +1,7 @@
 import type { RouteDeps } from '../../api/extension.js';
 import type { Actor } from '../../protocol/actor.js';
 import type { PersonErasureReply } from '../../protocol/replies.js';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode } from '../../protocol/errors.js';
 import { logEntries, toAct } from '../../runs/extension.js';
 import type { SessionOwner } from '../../store/contract/waiting.js';
 
@@ -63,6 +63,6 @@ const COUNTED = ['sessions', 'workflows', 'rows', 'entries', 'bytes'] as const;
 const isDone = (): boolean => true;
 
 function isLeft(error: unknown): boolean {
-  if (HelixError.isInstance(error) && error.code === 'unavailable') return false;
+  if (hasCode(error, 'unavailable')) return false;
   throw error;
 }

@@ -1,5 +1,5 @@
 import type { RouteDeps } from '../../api/extension.js';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode } from '../../protocol/errors.js';
 import { toShownSessionId } from '../../protocol/ids.js';
 import { LIMITS } from '../../protocol/limits.js';
 import type { StoredFile } from '../../store/contract/files.js';
@@ -75,7 +75,7 @@ async function readState(
     const { customState } = await documents.readState(storedId);
     return Object.keys(customState).length === 0 ? undefined : customState;
   } catch (error) {
-    if (HelixError.isInstance(error) && error.code === 'not_found') return undefined;
+    if (hasCode(error, 'not_found')) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { StreamChunk } from '../../protocol/chunk.js';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode, HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
 import { toCheckedText } from '../record/stored-json.js';
 import { retryWhileUnavailable } from '../record/outage.js';
@@ -71,7 +71,7 @@ export async function openStreamWriter(
         for (const { resolve } of taken) resolve();
       } catch (error) {
         // Only a pause guarantees that nothing was stored.
-        const isPaused = HelixError.isInstance(error) && error.code === 'stream_paused';
+        const isPaused = hasCode(error, 'stream_paused');
         if (!isPaused) lost = error instanceof Error ? error : new Error(String(error));
         for (const { reject } of taken) reject(error);
       }

@@ -1,5 +1,5 @@
 import type { JSONPatchOperation } from '../../protocol/chunk.js';
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode, HelixError } from '../../protocol/errors.js';
 import { isValueDeeperThan, LIMITS } from '../../protocol/limits.js';
 import type { CustomState, StagedChanges } from '../contract/documents.js';
 
@@ -49,7 +49,7 @@ function tryApply(state: CustomState, change: StagedChanges): CustomState | unde
   try {
     return applyChanges(state, [change]);
   } catch (error) {
-    if (HelixError.isInstance(error) && error.code === 'invalid_patch') return undefined;
+    if (hasCode(error, 'invalid_patch')) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { HelixError } from '../../protocol/errors.js';
+import { hasCode, HelixError } from '../../protocol/errors.js';
 import { retryDelay, sleep, withTimeout } from '../../protocol/time.js';
 
 /** A caller waits this long for an unreachable store, then fails. */
@@ -22,7 +22,7 @@ export async function retryWhileUnavailable<T>(
     try {
       return await withTimeout(giveUpAt - Date.now(), work(), { late: unavailable, signal });
     } catch (error) {
-      const isAway = HelixError.isInstance(error) && error.code === 'unavailable';
+      const isAway = hasCode(error, 'unavailable');
       if (!isAway || signal.aborted || Date.now() + pause > giveUpAt) throw error;
     }
     await sleep(pause, signal);

@@ -1,4 +1,4 @@
-import { HelixError, toReason } from '../../protocol/errors.js';
+import { hasCode, toReason } from '../../protocol/errors.js';
 import { withTimeout, type ClockReading } from '../../protocol/time.js';
 import { closeClient, connectCommands, type RedisConnection } from './clients.js';
 import { createContext, type RedisContext } from './context.js';
@@ -148,7 +148,7 @@ async function findRefusal({ look }: Pick<RedisContext, 'look'>): Promise<string
     await look('doctor', () => undefined);
     return undefined;
   } catch (error) {
-    if (HelixError.isInstance(error) && error.code === 'unavailable') return error.message;
+    if (hasCode(error, 'unavailable')) return error.message;
     throw error;
   }
 }
