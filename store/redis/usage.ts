@@ -10,13 +10,19 @@ import { untilWritten, type Check, type Write } from './write-if.js';
 /** Prefix that stands for all forgotten users; parts of users begin with `u:`. */
 const FORGOTTEN = 'f:';
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Maximum number of days in one report. */
-const MAX_DAYS = 400;
+/** Number of past days whose sums are kept. */
+const KEPT_DAYS = 400;
 /** Index of the number of runs, after the six numbers of usage. */
 const RUNS = 6;
 const PAGE = 100;
 
 export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage {
+  /** Returns today and the past days that have sums, as `20261130`. */
+  function sumDays(): string[] {
+    const at = now();
+    return Array.from({ length: KEPT_DAYS + 1 }, (_, n) => toDay(at - n * DAY_MS));
+  }
+
   async function readDay({ base, users }: OwnerKeys, day: string): Promise<UsageSum[]> {
     const parts = Object.keys(await redis.hgetall(users + day));
     const sums: UsageSum[] = [];
@@ -91,7 +97,7 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
 
   return {
     read: async (tenant, { since, until }) => {
-      const days = daysBetween(since, until);
+      const days = sumDays().filter((day) => since <= toDate(day) && toDate(day) <= until);
       return tenant === undefined ? readAlone(days) : readSlot({ owner: '', tenant }, days);
     },
     spent: async (owner) => {
@@ -106,31 +112,20 @@ export function createUsage({ redis, keys, writeIf, now }: RedisContext): Usage 
       return { user: at(0), tenant: at(1) };
     },
     forget: async (owner) => {
-      for (const day of daysBetween(toDate(now() - MAX_DAYS * DAY_MS), toDate(now()))) {
-        await forget(keys.owner(owner), day);
-      }
+      for (const day of sumDays()) await forget(keys.owner(owner), day);
     },
   };
 }
 
-function daysBetween(since: string, until: string): string[] {
-  const days: string[] = [];
-  const last = Date.parse(until);
-  for (let at = Date.parse(since); at <= last && days.length <= MAX_DAYS; at += DAY_MS) {
-    days.push(toDay(at));
-  }
-  return days;
-}
-
-function toDate(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
+function toDate(day: string): string {
+  return `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`;
 }
 
 function toSum(day: string, part: string, by: string, numbers: string): UsageSum {
   const [agent, model] = JSON.parse(by) as [string, string];
   const each = numbers.split(' ').map(Number);
   return {
-    day: `${day.slice(0, 4)}-${day.slice(4, 6)}-${day.slice(6)}`,
+    day: toDate(day),
     owner: part === FORGOTTEN ? undefined : decodeURIComponent(part.slice(FORGOTTEN.length)),
     agent,
     model,

@@ -318,6 +318,21 @@ describe('the figures of owners', () => {
     expect(await reading).toHaveLength(102);
   });
 
+  it('a report of years has the newest days, whose sums are kept', async () => {
+    const { session, store, pass } = open();
+    pass(900 * 24 * HOUR);
+    await session.end((await session.newRun()).runId, 'completed');
+    await store.owners.fold(session.id);
+    pass(400 * 24 * HOUR - 1);
+    const read = async (since: string, until: string): Promise<unknown> =>
+      (await store.usage.read(undefined, { since, until })).map(({ day }) => day);
+    const day = '1972-06-19';
+    expect(await read('1970-01-01', '1999-12-31')).toEqual([day]);
+    expect(await read(day, day)).toEqual([day]);
+    expect(await read('1970-01-01', '1972-06-18')).toEqual([]);
+    expect(await read('1972-06-20', '1999-12-31')).toEqual([]);
+  });
+
   it('a repair corrects what was charged before the store was restored from a backup', async () => {
     const { call, session, store } = open();
     await session.begin();
