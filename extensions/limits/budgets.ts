@@ -83,8 +83,8 @@ export function createBudgetCheck(
 ): (owner: SessionOwner) => Promise<void> {
   const noted = new Set<string>();
 
-  function note({ owner, tenant }: SessionOwner, spent: Spent): void {
-    const window = new Date().toISOString().slice(0, spent.period === 'day' ? 10 : 7);
+  function note({ owner, tenant }: SessionOwner, spent: Spent, today: string): void {
+    const window = today.slice(0, spent.period === 'day' ? 10 : 7);
     const isSpent = shareOf(spent) >= 1;
     const key = JSON.stringify([tenant, spent.of === 'user' && owner, window, isSpent]);
     if (noted.has(key)) return;
@@ -101,20 +101,23 @@ export function createBudgetCheck(
   }
 
   return async (owner) => {
+    // The sums of a day that ends during the read must not use up the next day's notice.
+    const today = new Date().toISOString().slice(0, 10);
     const shares = sharesOf(budgets, await usage.spent(owner));
-    for (const spent of shares) if (shareOf(spent) >= NOTED_FROM) note(owner, spent);
-    const [max] = shares;
-    if (max === undefined) return;
-    if (shareOf(max) >= 1 && budgets.action !== 'warn') throw budgetExceeded(max);
+    for (const spent of shares) if (shareOf(spent) >= NOTED_FROM) note(owner, spent, today);
+    const over = shares.filter((spent) => shareOf(spent) >= 1);
+    // The refusal says when a run can begin again, which is when the longest period is over.
+    const [last] = [...over.filter(({ period }) => period === 'month'), ...over];
+    if (last !== undefined && budgets.action !== 'warn') throw budgetExceeded(last);
   };
 }
 
 function budgetExceeded({ of, period, limitUsd }: Spent): HelixError {
   const whose = of === 'tenant' ? 'your organisation' : 'you';
-  const until = period === 'day' ? 'tomorrow' : 'next month';
+  const from = period === 'day' ? 'midnight UTC' : 'the first of next month, UTC';
   // A single user must not learn the sum of all users of the tenant.
   const detail = of === 'user' ? { of, period, limitUsd } : { of, period };
-  const text = `The budget of ${whose} for this ${period} is spent. New answers are possible ${until}.`;
+  const text = `The budget of ${whose} for this ${period} is spent. New answers are possible from ${from}.`;
   return new HelixError('budget_exceeded', text, { detail });
 }
 

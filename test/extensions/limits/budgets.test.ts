@@ -108,11 +108,19 @@ describe('budgets', () => {
     await spend(1);
     const error = await say(runs).catch((reason: unknown) => reason as { detail?: object });
     const whose = detail.of === 'tenant' ? 'your organisation' : 'you';
-    const until = detail.period === 'day' ? 'tomorrow' : 'next month';
-    const message = `The budget of ${whose} for this ${detail.period} is spent. New answers are possible ${until}.`;
+    const from = detail.period === 'day' ? 'midnight UTC' : 'the first of next month, UTC';
+    const message = `The budget of ${whose} for this ${detail.period} is spent. New answers are possible from ${from}.`;
     expect(error).toMatchObject({ ...refused(detail), message });
     // The detail holds no more: users may not learn their tenant's budget.
     expect(Object.keys('detail' in error ? (error.detail ?? {}) : {})).toEqual(Object.keys(detail));
+  });
+
+  it('a refusal is for the month if that is spent as well as the day, of which more is', async () => {
+    const runs = executorWith({ user: { dayUsd: 1, monthUsd: 3 }, tenant: { dayUsd: 1 } });
+    await spend(2);
+    await expect(say(runs)).rejects.toMatchObject({ detail: { period: 'day' } });
+    await spend(1);
+    await expect(say(runs)).rejects.toMatchObject({ detail: { of: 'user', period: 'month' } });
   });
 
   it('a copy costs nothing, and is made beyond a budget as well', async () => {
@@ -175,6 +183,20 @@ describe('budgets', () => {
     }
     const periods = ['day', 'month', 'day', 'day', 'month'];
     expect(lines).toMatchObject(periods.map((period) => ({ owner: 'ann', period })));
+  });
+
+  it('sums of a day that ends while they are read leave the next day its own notice', async () => {
+    const runs = executorWith({ user: { dayUsd: 1 }, action: 'warn' });
+    const now = jest.spyOn(Date.prototype, 'toISOString');
+    const spent = { user: { day: 2_000_000, month: 0 }, tenant: { day: 0, month: 0 } };
+    jest.spyOn(stores.store.usage, 'spent').mockImplementation(async () => {
+      now.mockReturnValue('2026-12-01T00:00:00.000Z');
+      return spent;
+    });
+    now.mockReturnValue('2026-11-30T23:59:59.999Z');
+    await say(runs);
+    await say(runs);
+    expect(lines).toHaveLength(2);
   });
 
   it('four fifths of a budget are logged before it is spent', async () => {
