@@ -80,6 +80,12 @@ export async function readJson(
   }
 }
 
+function isDate(day: string): boolean {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN;
+  // `Date` turns the 31st of November into the 1st of December.
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
+}
+
 /** Makes a parser of a duration before or after now, or a date; its result maps `now` to ISO 8601. */
 function timeParser(sign: 1 | -1, such: string): (text: string) => (now: number) => string {
   return (text) => {
@@ -87,7 +93,7 @@ function timeParser(sign: 1 | -1, such: string): (text: string) => (now: number)
       const ms = sign * parseDuration(text);
       return (now) => new Date(now + ms).toISOString();
     }
-    const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+    const at = isDate(text.slice(0, 10)) ? Date.parse(text) : Number.NaN;
     if (!Number.isNaN(at)) return () => new Date(at).toISOString();
     throw new InvalidArgumentError(`It must be a duration such as ${such}, or a date in ISO 8601.`);
   };

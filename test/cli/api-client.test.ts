@@ -298,7 +298,9 @@ describe('values on the command line', () => {
     expect(parseSince('2026-11-01')(0)).toBe('2026-11-01T00:00:00.000Z');
     expect(parseFuture('1h')(0)).toBe('1970-01-01T01:00:00.000Z');
     expect(() => parseFuture('tomorrow')).toThrow('such as 2h');
-    for (const text of ['yesterday', '5', '2026-99-01']) expect(() => parseSince(text)).toThrow();
+    for (const text of ['yesterday', '5', '2026-99-01', '2026-11-31', '2026-02-29T10:00Z'])
+      expect(() => parseSince(text)).toThrow();
+    expect(parseSince('2028-02-29T23:30-05:00')(0)).toBe('2028-03-01T04:30:00.000Z');
   });
 
   it('a call is named by its session, or by its approval id', () => {
