@@ -9,7 +9,6 @@ import { REFRESH_MS } from './queries.js';
 import { useSettings, type Place } from './use-place.js';
 
 const MICRO = 1_000_000;
-const DAY = /^\d{4}-\d\d-\d\d$/;
 const usual = (value: number): string => value.toLocaleString();
 
 /** Measures that the chart can show. */
@@ -28,15 +27,19 @@ const MEASURES = {
 } as const;
 type Measure = keyof typeof MEASURES;
 
+function isDay(text: string): boolean {
+  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
 /** Returns the range of days in the address; the last 30 days by default. Pure. */
 export function toRange(
   { since = '', until = '' }: Readonly<Record<string, string>>,
   now: Date,
 ): { since: string; until: string } {
-  const last = DAY.test(until) ? until : now.toISOString().slice(0, 10);
+  const last = isDay(until) ? until : now.toISOString().slice(0, 10);
   const first = new Date(`${last}T00:00:00Z`);
   first.setUTCDate(first.getUTCDate() - 29);
-  return { since: DAY.test(since) ? since : first.toISOString().slice(0, 10), until: last };
+  return { since: isDay(since) ? since : first.toISOString().slice(0, 10), until: last };
 }
 
 function groupLabel(value: string | undefined): string {
