@@ -1,4 +1,5 @@
 import type { CallDecision } from '../../protocol/replies.js';
+import { formatWhen } from '../../web/src/format-when.js';
 import { PageStore } from '../../web/src/page-store.js';
 import { decisionOf, describeDecision } from '../../web/src/shown-decision.js';
 import type { ToolPart } from '../../web/src/tool-state.js';
@@ -22,7 +23,7 @@ const by = (who: Partial<CallDecision>): CallDecision => {
 
 function lineOf(approval: object, page: PageStore): string | undefined {
   const decision = decisionOf(call(approval), page.get());
-  return decision && describeDecision(decision, NOON).replace(/12:30( PM)?/, '12:30');
+  return decision && describeDecision(decision, NOON).replace(formatWhen(NOON, NOON), '12:30');
 }
 
 function pageWith(...decisions: CallDecision[]): PageStore {
