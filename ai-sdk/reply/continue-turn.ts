@@ -1,6 +1,7 @@
 import type { ChunkOf, FinishReason, StreamMessage } from '../../protocol/chunk.js';
 import { toAnswerError } from '../../protocol/answers.js';
 import { HelixError } from '../../protocol/errors.js';
+import { formatApprovalId } from '../../protocol/ids.js';
 import type { PostedMessage } from '../../protocol/http.js';
 import type { SessionCalls, SessionRecord } from '../../store/contract/sessions.js';
 import type { StreamManager } from '../../store/log/stream-manager.js';
@@ -154,8 +155,12 @@ async function repeatTail(
   const session = await stateStore.sessions.withCalls(chat.sessionId);
   if (session === undefined) return undefined;
   const { record } = session;
-  const known = rejected.filter(({ reason }) => reason !== 'stale-run');
-  const calls = new Set([...stored, ...known.map(({ toolCallId }) => toolCallId)]);
+  const calls = new Map<string, string | undefined>(
+    stored.map((toolCallId) => [toolCallId, undefined]),
+  );
+  for (const { toolCallId, runId } of rejected) {
+    calls.set(toolCallId, runId && formatApprovalId(runId, toolCallId));
+  }
   const from = calls.size === 0 ? undefined : await findPause(streamManager, record, calls);
   if (from === undefined) return undefined;
   if (isAhead(copy, calls)) throw copyIsBehind();
@@ -165,17 +170,21 @@ async function repeatTail(
   return streamTail(chat, session, { from });
 }
 
-/** Returns the sequence of the newest turn's pause that asked for the newest of these calls. */
+/**
+ * Returns the sequence of the newest turn's pause that asked for the newest of these calls.
+ *
+ * @param calls with the id of the request that a page answered, which may be an older run's or a sub-agent's
+ */
 async function findPause(
   log: Pick<StreamManager, 'read'>,
   { sessionId, turnStartSequence, sequence: newest }: SessionRecord,
-  calls: ReadonlySet<string>,
+  calls: ReadonlyMap<string, string | undefined>,
 ): Promise<number | undefined> {
   let isAsked = false;
   let pause: number | undefined;
   for await (const page of replayRange(log, sessionId, turnStartSequence, newest)) {
     for (const { sequence, message } of page) {
-      if (isAsking(message) && calls.has(message.toolCallId)) {
+      if (isAsking(message) && calls.has(message.toolCallId) && isNamed(message, calls)) {
         isAsked = true;
         pause = undefined;
       } else if (message.type === 'run_paused' && isAsked) {
@@ -186,16 +195,22 @@ async function findPause(
   return pause;
 }
 
+/** Returns true unless the page answered another request of that call. */
+function isNamed(message: Question, calls: ReadonlyMap<string, string | undefined>): boolean {
+  const approvalId = calls.get(message.toolCallId);
+  return approvalId === undefined || ('approvalId' in message && message.approvalId === approvalId);
+}
+
+type Question = ChunkOf<'tool_approval_request'> | ChunkOf<'tool_start'>;
+
 /** Returns true for chunks that ask a person or a page. */
-function isAsking(
-  message: StreamMessage,
-): message is ChunkOf<'tool_approval_request'> | ChunkOf<'tool_start'> {
+function isAsking(message: StreamMessage): message is Question {
   if (message.type === 'tool_start') return message.providerExecuted !== true;
   return message.type === 'tool_approval_request';
 }
 
 /** Returns true if the copy has output of a step after the one with the answers. */
-function isAhead(copy: PostedMessage | undefined, calls: ReadonlySet<string>): boolean {
+function isAhead(copy: PostedMessage | undefined, calls: ReadonlyMap<string, unknown>): boolean {
   const last = toLastStep(copy);
   return last.length > 0 && !last.some((part) => calls.has(String(part['toolCallId'])));
 }

@@ -1,4 +1,5 @@
-import { defineAgent, type ToolDefinition } from '../../../agents/index.js';
+import { z } from 'zod';
+import { createSubAgentTool, defineAgent, type ToolDefinition } from '../../../agents/index.js';
 import { createScriptedModel } from '../../../agents/scripted/scripted-model.js';
 import type { SnapshotDeps, UIMessage } from '../../../ai-sdk/index.js';
 import type { KnownSession } from '../../../ai-sdk/reply/classify.js';
@@ -319,6 +320,30 @@ describe('answers (path 3)', () => {
         .concat('tool-output-available'),
     );
     expect(later.types.at(-1)).toBe('finish');
+  });
+
+  it("given again to a sub-agent's question, it gets the same, also when the sub-agent has moved on", async () => {
+    const model = createScriptedModel();
+    const charge = fakeTool('charge', () => 'ok', { requireApproval: true });
+    const helper = fakeAgent('helper', model, { tools: [charge] });
+    const delegate = createSubAgentTool({
+      name: 'delegate',
+      description: 'Delegates.',
+      agent: helper,
+      inputSchema: z.object({ script: z.array(z.unknown()) }),
+    });
+    const runtime = runtimeOf(fakeAgent('lab', model, { tools: [delegate] }));
+    const asks = (id: string) => ({ calls: [{ tool: 'charge', id, args: {} }] });
+    const args = { script: [asks('c1'), asks('c2')] };
+    await ask(runtime, [scripted('u1', { calls: [{ tool: 'delegate', id: 'd1', args }] })]);
+    const copy = await answered(runtime, { c1: true });
+    const reply = await ask(runtime, copy);
+    expect(reply.types).toContain('tool-approval-request');
+    const again = await ask(runtime, copy);
+    expect(again.text).toBe(reply.text);
+    // A request of another run stays unknown.
+    const old = { approval: { id: 's1.1-old:1-old::c1', approved: true } };
+    expect((await ask(runtime, changed(copy, 'c1', old))).types).toEqual(['start', ...GUARD]);
   });
 
   it('given again with those to an earlier pause, they continue behind the newest of them', async () => {
