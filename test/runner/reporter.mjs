@@ -6,11 +6,12 @@ const MAX_COSTLY = 20;
 const write = (text) => process.stdout.write(`${text}\n`);
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
 
-/** Prints each test file as it ends, then the slowest files and a line of counts. */
+/** Prints each test file as it ends, or each test of a single file, then the slowest files and a line of counts. */
 export default class Reporter {
   #files = [];
   #error;
   #isComplete = false;
+  #isOneFile = false;
 
   constructor() {
     // Tested code may end the process; a run without its counts has failed.
@@ -19,15 +20,20 @@ export default class Reporter {
     });
   }
 
+  onRunStart({ numTotalTestSuites }) {
+    this.#isOneFile = numTotalTestSuites === 1;
+  }
+
+  /** Shows the progress of a single file, which may take half an hour. */
+  onTestCaseResult(_, { status, fullName, duration }) {
+    if (this.#isOneFile) write(`${status} ${fullName}, ${seconds(duration ?? 0)}`);
+  }
+
   onTestResult(test, { testResults, failureMessage, perfStats }, { numTotalTestSuites }) {
     const path = relative(projectRoot, test.path);
     const wall = perfStats.end - perfStats.start;
     const inTests = testResults.reduce((sum, { duration }) => sum + (duration ?? 0), 0);
     this.#files.push({ path, wall, inTests });
-    if (numTotalTestSuites === 1) {
-      for (const { status, fullName, duration } of testResults)
-        write(`${status} ${fullName}, ${seconds(duration ?? 0)}`);
-    }
     const verdict = failureMessage ? 'FAIL' : 'pass';
     const count = `${this.#files.length}/${numTotalTestSuites}`;
     write(`${verdict} ${count} ${path}, ${testResults.length} tests, ${seconds(wall)}`);
