@@ -14,7 +14,6 @@ const product = useProduct('accounts');
 const TENANT = newSessionId();
 const signIn = createSignIn(() => product.url);
 const open: (() => Promise<void>)[] = [];
-let sessionId: string;
 
 const REFUND = `I want a refund for order ${EXAMPLE_ORDER_ID}, please.`;
 
@@ -27,9 +26,6 @@ async function askAsCora(agent: 'support' | 'lab', content: string): Promise<str
   return id;
 }
 
-beforeAll(async () => {
-  sessionId = await askAsCora('support', REFUND);
-});
 afterAll(async () => {
   for (const close of open) await close();
 });
@@ -41,6 +37,7 @@ async function openAs(authorization: string, address: string): Promise<ConsolePa
 }
 
 it('a viewer sees what waits and what ran, and no button that acts', async () => {
+  await askAsCora('support', REFUND);
   const token = await signToken('vera', TENANT, ['viewer']);
   const console = await openAs(token, '/console');
   await console.at('question').waitFor();
@@ -72,12 +69,13 @@ it('a viewer sees what waits and what ran, and no button that acts', async () =>
 });
 
 it('an approver decides what the tool leaves to approvers', async () => {
+  const sessionId = await askAsCora('support', REFUND);
   const token = await signToken('lea', TENANT, ['approver']);
   const console = await openAs(token, `/console/waiting/${sessionId}`);
   await console.click('approve');
   await console.at('empty').waitFor();
   await console.open('/console/runs?owner=cora');
-  await console.at('run-row').getByRole('link').click();
+  await console.at('run-row').getByRole('link', { name: sessionId }).click();
   await console.at('run-status').getByText('Completed').waitFor();
   expect(await console.at('steps').textContent()).toContain('by lea');
 });
@@ -85,6 +83,7 @@ it('an approver decides what the tool leaves to approvers', async () => {
 it('someone without a role, of another tenant, or whose sign-in has expired reads why', async () => {
   const unnamed = await openAs(await signToken('nora', TENANT), '/console');
   expect(await unnamed.at('problem').textContent()).toContain('Ask an administrator for the role');
+  const sessionId = await askAsCora('lab', JSON.stringify({ script: [{ say: 'hi' }] }));
   const foreign = await signToken('otto', 'other', ['operator']);
   const other = await openAs(foreign, '/console');
   expect(await other.at('empty').textContent()).toBe('Nothing waits for people.');

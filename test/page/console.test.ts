@@ -163,6 +163,7 @@ it('runs are filtered and stopped together; the address keeps the filter', async
 });
 
 it('usage is a chart and the same as a table; an agent is paused and resumed', async () => {
+  await runLab(product, [{ say: 'hi' }]);
   const console = await openConsole(product.url, '/console/usage?by=agent');
   await console.page.getByTestId('chart-bar').getByText('lab', { exact: true }).waitFor();
   // The first group has the most runs, so its bar fills the track.
@@ -210,4 +211,5 @@ it('every view is without barriers, and as wide as the screen, light and dark', 
     expect([view, await findProblems(console.page)]).toEqual([view, []]);
   }
   await console.leave();
+  await postJson(`${product.url}/api/chat/${sessionOf(runId)}/stop`, {});
 });
