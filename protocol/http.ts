@@ -236,14 +236,17 @@ export const QueueEdit = z.object({
 });
 export type QueueEdit = z.infer<typeof QueueEdit>;
 
+const TIME_FORMS =
+  'must be a time in ms since 1970, or ISO 8601 with an offset, such as 2027-01-31T09:00:00+01:00';
+
 /**
  * Start time of a run: ms since the epoch, or ISO 8601 with an offset from UTC. A past time means
  * now; one more than a day ago is refused. Parses to ms.
  */
 export const StartAt = z
   .union([
-    z.number().int().min(0),
-    z.iso.datetime({ offset: true }).transform((text) => Date.parse(text)),
+    z.number(TIME_FORMS).int(TIME_FORMS).min(0, TIME_FORMS),
+    z.iso.datetime({ offset: true, error: TIME_FORMS }).transform((text) => Date.parse(text)),
   ])
   .refine((at) => at <= Date.now() + LIMITS.startAheadMs, {
     message: 'a run starts at most a year from now',
