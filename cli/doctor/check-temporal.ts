@@ -22,6 +22,9 @@ export interface TemporalLook {
   now: number;
 }
 
+/** The retention that docs/production.md asks for; lists of runs are made from what it keeps. */
+const RETENTION_HOURS = 24;
+
 const INDEXED = { KEYWORD: 'Keyword', INT: 'Int' } as const;
 
 export function checkTemporal(look: TemporalLook): Verdict[] {
@@ -48,7 +51,14 @@ export function checkTemporal(look: TemporalLook): Verdict[] {
 function checkNamespace({ namespace }: TemporalLook, facts: TemporalFacts): Verdict {
   const verdict = verdictsOn('temporal namespace');
   const described = facts.namespace;
-  if ('value' in described) return verdict.ok(`"${namespace}".`);
+  if ('value' in described) {
+    const hours = described.value.retentionMs / 3_600_000;
+    if (hours === 0 || hours >= RETENTION_HOURS) return verdict.ok(`"${namespace}".`);
+    return verdict.warn(
+      `"${namespace}" keeps ended runs for only ${String(Math.round(hours * 10) / 10)} h; then they are gone from the console, \`run list\` and the Temporal UI.`,
+      `temporal operator namespace update -n ${namespace} --retention ${String(RETENTION_HOURS)}h`,
+    );
+  }
   const undescribed = toUndescribedFault(namespace, facts);
   if (undescribed !== undefined) return verdict.warn(undescribed.finding, undescribed.fix);
   const fault = toNamespaceFault(namespace, described.refusal);

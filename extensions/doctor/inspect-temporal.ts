@@ -19,8 +19,8 @@ export interface Refusal {
 
 export interface TemporalFacts {
   serverVersion: string;
-  /** Its description. */
-  namespace: Finding<object>;
+  /** How long it keeps closed runs; 0 if the server does not say. */
+  namespace: Finding<{ retentionMs: number }>;
   /** State of each search attribute on the server, by name. */
   searchAttributes: Finding<Record<string, 'present' | 'missing' | 'other type'>>;
   /** Times of the last polls for runs and tool calls, by the server's clock; 0: none for minutes. */
@@ -88,6 +88,11 @@ export async function inspectTemporal({
     );
   }
 
+  async function readNamespace(): Promise<{ retentionMs: number }> {
+    const { config } = await workflowService.describeNamespace({ namespace });
+    return { retentionMs: toMs(config?.workflowExecutionRetentionTtl) };
+  }
+
   const listRuns = async (age = 0) => {
     const before = new Date(Date.now() - age * 1_000).toISOString();
     // Other fleets of this namespace have their own keys.
@@ -136,7 +141,7 @@ export async function inspectTemporal({
     const system = await ask(() => workflowService.getSystemInfo({}));
     if ('refusal' in system) return system;
     const [description, searchAttributes, pollers, payloadKeys, clock] = await Promise.all([
-      ask(() => workflowService.describeNamespace({ namespace })),
+      ask(readNamespace),
       ask(readAttributes),
       ask(readPollers),
       ask(readPayloadKeys),

@@ -6,7 +6,7 @@ const refused = (status: number, message = 'no') => ({ refusal: { status, messag
 
 const WELL: TemporalFacts = {
   serverVersion: '1.31.2',
-  namespace: { value: { retentionMs: 1 } },
+  namespace: { value: { retentionMs: 86_400_000 } },
   searchAttributes: { value: { AgentName: 'present', AgentTurn: 'present' } },
   pollers: { value: { runs: NOW - 1_000, tools: NOW - 1_000 } },
   payloadKeys: { value: [null] },
@@ -52,6 +52,18 @@ describe('what doctor says of Temporal', () => {
       fix: expect.stringContaining('DescribeNamespace'),
     });
     expect(others).not.toEqual([]);
+  });
+
+  it('a namespace that keeps ended runs for less than a day is named, with the command that mends it', () => {
+    const of = (hours: number) =>
+      judge({ namespace: { value: { retentionMs: hours * 3_600_000 } } });
+    expect(of(1.5)[1]).toMatchObject({
+      level: 'warn',
+      finding: expect.stringContaining('only 1.5 h'),
+      fix: 'temporal operator namespace update -n prod --retention 24h',
+    });
+    expect(of(1.5)).toHaveLength(5);
+    expect([0, 24, 72].map((hours) => of(hours)[1]?.level)).toEqual(['ok', 'ok', 'ok']);
   });
 
   it('missing search attributes are listed with the command that adds them', () => {

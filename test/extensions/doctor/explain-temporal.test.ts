@@ -1,13 +1,17 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureServer } from 'node:http2';
 import { createServer } from 'node:net';
 import {
   explainTemporal,
   inNamespace,
+  inspectTemporal,
   inUsableNamespace,
 } from '../../../extensions/doctor/index.js';
 import { listen } from '../../support/listen.js';
+import { sharedTemporal } from '../../support/product.js';
 import { CERTIFICATES } from '../../support/secured-temporal.js';
+import { until } from '../../support/until.js';
 import { Connection } from '@temporalio/client';
 
 const read = (name: string): Buffer =>
@@ -156,3 +160,21 @@ it.concurrent(
     expect(fault).toMatch(/does not speak TLS: .* Set TEMPORAL_TLS=false/);
   },
 );
+
+it('the retention of a namespace is read', async () => {
+  const address = sharedTemporal();
+  const namespace = `short-${randomUUID()}`;
+  const connection = await Connection.connect({ address });
+  await connection.workflowService.registerNamespace({
+    namespace,
+    workflowExecutionRetentionPeriod: { seconds: 3_600 as never },
+  });
+  await connection.close();
+  const where = { connection: { address }, namespace, taskQueue: 'none' };
+  await until('the namespace is known', async () => {
+    const found = await inspectTemporal(where);
+    if (!('value' in found && 'value' in found.value.namespace)) return false;
+    expect(found.value.namespace.value).toEqual({ retentionMs: 3_600_000 });
+    return true;
+  });
+});
