@@ -29,6 +29,7 @@ function open(
   isStarted = true,
   more: Partial<Leases> = {},
   unansweredMs = () => 0,
+  warnings: unknown[] = [],
 ): { leases: Leases; lease: WorkerLease } {
   const leases = createMemoryStores().store.leases?.of('n');
   if (leases === undefined) throw new Error('the store in memory has leases');
@@ -38,7 +39,7 @@ function open(
     id: 'w',
     times: { ...TIMES, renewMs: 20 },
     unansweredMs,
-    logger: { warn: () => undefined },
+    logger: { warn: (...line) => warnings.push(line) },
   });
   opened.push(lease);
   if (isStarted) lease.start();
@@ -131,6 +132,17 @@ it('a worker that ends with attempts in progress says so', async () => {
   await lease.close();
   expect(await leases.look('w')).toMatchObject({ leftMs: 0, isEnded: true });
   expect(await leases.work('w')).toEqual([workOf('a')]);
+});
+
+it('a store that is away at the end is told in a line without a stack, at the start not at all', async () => {
+  const away = () => new Promise<never>(() => undefined);
+  const [warned, never] = [[], []] as unknown[][];
+  const { lease } = open(undefined, true, { forget: away }, undefined, warned);
+  const { lease: unbegun } = open(undefined, true, { forget: away, renew: away }, undefined, never);
+  await until('it is held', () => lease.steadySince() !== undefined);
+  await Promise.all([lease.close(), unbegun.close()]);
+  expect(warned).toEqual([[{}, 'the lease could not be returned, and expires']]);
+  expect(never).toEqual([]);
 });
 
 it('is listed before anything is registered, also if its renewals have not begun', async () => {
