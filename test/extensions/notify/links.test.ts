@@ -22,6 +22,23 @@ it('a link carries its claims, and holds while its key is one of the known', asy
   await expect(readLink([KEY], await tokenOf(OLD))).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
+it('links hold while processes change the key one by one: new key last, then first, then alone', async () => {
+  const stages = [[OLD], [OLD, KEY], [KEY, OLD]];
+  // A worker signs with the first key.
+  const signedIn = (stage: string[]): Promise<string> => tokenOf(stage[0] ?? '');
+  for (const [index, stage] of stages.entries()) {
+    const beside = stages.slice(Math.max(0, index - 1), index + 2);
+    for (const known of beside) {
+      expect(await readLink(known, await signedIn(stage))).toMatchObject(CLAIMS);
+    }
+  }
+  // The old key's links last a week; the others hold without it.
+  expect(await readLink([KEY], await signedIn([KEY, OLD]))).toMatchObject(CLAIMS);
+  await expect(readLink([OLD], await signedIn([KEY, OLD]))).rejects.toMatchObject({
+    code: 'unauthorized',
+  });
+});
+
 it('a link that was edited, is over, or is another kind of token is refused', async () => {
   const token = await tokenOf(KEY);
   const [head, body, mac] = token.split('.') as [string, string, string];
