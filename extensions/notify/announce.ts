@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util';
-import { rootOf } from '../../protocol/ids.js';
 import type {
   AskedCall,
   EndRef,
@@ -162,7 +161,7 @@ export function createAnnounce({
       return { progress: { ...outlook.progress, heldMs }, againMs };
     },
     end: async ({ sessionId, runId, agent, status, code }) => {
-      const record = await store.sessions.read(rootOf(sessionId));
+      const record = await store.sessions.read(sessionId);
       // The conversation was erased.
       if (record === undefined) return;
       // Another run may be the newest by now.
@@ -246,7 +245,7 @@ export function lookAtSchedule(
   done: number,
   nowMs: number,
 ): { due: Point[]; done: number; againMs: number } {
-  const reminders = [...remindAfterMs, deadlineMs - BEFORE_DEADLINE_MS].filter((at) => at > 0);
+  const reminders = [...remindAfterMs, deadlineMs - BEFORE_DEADLINE_MS];
   const later: Point[] = [
     ...reminders.map((atMs) => ({ stage: 'reminder' as const, atMs })),
     ...(escalateAfterMs === undefined
@@ -267,7 +266,7 @@ export function lookAtSchedule(
   const againMs = Math.min(...looks.filter((at) => at > nowMs)) - nowMs;
   return {
     due,
-    done: Math.max(done, reached.at(-1)?.atMs ?? done),
+    done: reached.at(-1)?.atMs ?? done,
     againMs: Math.min(Math.max(againMs, 1_000), LOOK_AGAIN_MS),
   };
 }
@@ -290,7 +289,7 @@ export function outcomeOf(
   if (found?.decision !== undefined) return ofDecision(found.decision);
   const isOverdue = (over?.at ?? now) >= deadline - CLOCKS_MS;
   if (found?.row?.role === 'tool') return ofRow(found.row, isOverdue ? found.spec : undefined);
-  if (over?.approved?.includes(toolCallId) === true && kind === 'approval') return 'approved';
+  if (over?.approved?.includes(toolCallId) === true) return 'approved';
   if (over?.stopped === true) return 'closed';
   if (isOverdue) return 'expired';
   if (over?.approved === undefined) return 'closed';

@@ -60,11 +60,7 @@ export function createDeliveries(
       );
     },
     announceEnd: (end) =>
-      startOnce(END_WORKFLOW_TYPE, {
-        workflowId: endWorkflowIdOf(end.runId),
-        args: [end],
-        workflowIdConflictPolicy: 'USE_EXISTING',
-      }),
+      startOnce(END_WORKFLOW_TYPE, { workflowId: endWorkflowIdOf(end.runId), args: [end] }),
     test: async (receiver, tenant) => {
       const at = Date.now();
       const id = toNoticeId(`test ${receiver} ${String(at)} ${String(Math.random())}`);

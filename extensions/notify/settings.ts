@@ -105,7 +105,6 @@ export function wants(
   type: NoticeType,
   tenant: string | undefined,
 ): boolean {
-  if (type === 'test') return true;
   if (!isForTenant(receiver, tenant)) return false;
   // Escalations go only to escalation receivers; the others were notified before.
   if (receiver.escalation ? !ESCALATED.test(type) : type.endsWith('.escalated')) return false;

@@ -22,6 +22,14 @@ it.each([
   },
 );
 
+it('a request is authenticated once', async () => {
+  const authenticate = jest.fn(() => ({ userId: 'ann' }));
+  const read = createIdentityReader({ authenticate });
+  const request = {} as never;
+  expect(await read(request)).toBe(await read(request));
+  expect(authenticate).toHaveBeenCalledTimes(1);
+});
+
 it.each(['userId', 'tenantId', 'personId'])(
   'a half character in the %s is refused',
   async (name) => {

@@ -1,4 +1,5 @@
 import type { Request } from 'express';
+import { exportSPKI, generateKeyPair } from 'jose';
 import { z } from 'zod';
 import {
   AgentRegistry,
@@ -7,6 +8,7 @@ import {
   defineAgent,
 } from '../../../agents/index.js';
 import { readAccess, warnOfAccess } from '../../../extensions/jwt/settings.js';
+import { personIdOf } from '../../../api/identity.js';
 import { createApi } from '../../../api/index.js';
 import { parseEnv } from '../../../config/env.js';
 import { HelixError } from '../../../protocol/errors.js';
@@ -16,7 +18,7 @@ import { createMemoryStores } from '../../../store/memory/index.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
 import { greets, say, startApi, startOnMemory } from '../../api/api-server.js';
 
-const SETTINGS = { HELIX_ALLOW_UNAUTHENTICATED: '1', PUBLIC_URL: 'https://chat.example.com' };
+const SETTINGS = { HELIX_ALLOW_UNAUTHENTICATED: '1', PUBLIC_URL: 'https://chat.example.com:8443' };
 
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -57,22 +59,71 @@ describe('a server without accounts', () => {
     expect(hostNames).toBeUndefined();
   });
 
-  it('the claims of a token have the names that the settings give them', async () => {
+  it('the claims of a token have the names that the settings give them, and its cookie', async () => {
     const names = {
       JWT_USER_CLAIM: 'uid',
       JWT_TENANT_CLAIM: 'org',
       JWT_TENANTS_CLAIM: 'helps',
+      JWT_PERSON_CLAIM: 'email',
+      JWT_ISSUER: 'https://id.test',
+      JWT_AUDIENCE: 'chat',
+      JWT_COOKIE: 'token',
     };
     const settings = { ...SETTINGS, ...names, JWT_SECRET: SECRET };
     const { authenticate } = await readAccess(parseEnv(settings));
-    const claims = { uid: 'u1', org: 'acme', helps: ['rival'] };
-    const authorization = await signToken('ann', 'other', [], claims);
-    const headers: Record<string, string> = { authorization };
-    const request = { headers, get: (header: string) => headers[header] } as unknown as Request;
-    expect(await authenticate?.(request)).toMatchObject({
+    const claims = { uid: 'u1', org: 'acme', helps: ['rival'], email: 'ann@a.test', aud: 'chat' };
+    const ask = async (more: object) => {
+      const token = await signToken('ann', 'other', [], { ...claims, ...more });
+      const cookie = token.replace('Bearer ', 'token=');
+      const get = (header: string) => (header === 'cookie' ? cookie : undefined);
+      return authenticate?.({ headers: { cookie }, get } as unknown as Request);
+    };
+    expect(await ask({ iss: 'https://id.test' })).toMatchObject({
       userId: 'u1',
       tenantId: 'acme',
       tenants: ['rival'],
+      personId: personIdOf('ann@a.test'),
+    });
+    for (const other of [{ iss: 'https://b.test' }, { iss: 'https://id.test', aud: 'shop' }]) {
+      await expect(ask(other)).rejects.toMatchObject({ code: 'unauthorized' });
+    }
+  });
+
+  it('keys are those of the settings, which are refused without any', async () => {
+    const { publicKey } = await generateKeyPair('ES256', { extractable: true });
+    // A line of an env file.
+    const JWT_PUBLIC_KEY = (await exportSPKI(publicKey)).replaceAll('\n', '\\n');
+    const access = await readAccess(parseEnv({ ...SETTINGS, JWT_PUBLIC_KEY }));
+    expect(access).toMatchObject({ allowUnauthenticated: false });
+    for (const [env, fault] of [
+      [{}, 'or HELIX_ALLOW_UNAUTHENTICATED'],
+      [{ JWT_PUBLIC_KEY: 'key' }, 'JWT_*: '],
+      [{ JWT_JWKS_URL: 'http://id.test/keys' }, 'JWT_*: jwksUrl must be https:'],
+    ] as const) {
+      const message = expect.stringContaining(fault) as unknown;
+      await expect(readAccess(parseEnv(env))).rejects.toMatchObject({
+        name: 'ConfigError',
+        message,
+      });
+    }
+  });
+
+  it('origins, limits and proxies are those of the settings', async () => {
+    const settings = {
+      CORS_ORIGINS: 'https://a.test',
+      CORS_CREDENTIALS: '1',
+      MAX_REQUESTS_PER_MINUTE: '7',
+      MAX_OPEN_STREAMS: '8',
+      MAX_READ_MB_PER_MINUTE: '2',
+      TRUSTED_PROXIES: '3',
+      REPLIES_OUTLIVE_TOKENS: '1',
+    };
+    expect(await readAccess(parseEnv({ ...SETTINGS, ...settings }))).toMatchObject({
+      allowedOrigins: ['https://a.test'],
+      allowCredentials: true,
+      limits: { requestsPerMinute: 7, openStreams: 8, readBytesPerMinute: 2 * 1024 * 1024 },
+      trustedProxies: 3,
+      repliesOutliveTokens: true,
     });
   });
 

@@ -4,6 +4,7 @@ import type { ToolRow } from '../../../protocol/rows.js';
 import type { OpenCall } from '../../../store/contract/call-record.js';
 import type { SessionCalls } from '../../../store/contract/sessions.js';
 import { createAnnounce, lookAtSchedule, outcomeOf } from '../../../extensions/notify/announce.js';
+import { toNoticeId } from '../../../runs/deliveries.js';
 
 const LOOK: WaitLook = { sessionId: 's', runId: 's:1-a', agent: 'desk', step: 1 };
 const settings = (remindAfterMs?: number[]) =>
@@ -28,7 +29,7 @@ function approval(toolCallId: string, rest: Partial<OpenCall> = {}): OpenCall {
 /** Announces the notices of a record that the test changes. */
 function announcing(remindAfterMs?: number[]) {
   const notices: Notice[] = [];
-  const record = { runId: LOOK.runId, tenant: 'acme' } as SessionCalls['record'];
+  const record = { runId: LOOK.runId, tenant: 'acme', owner: 'ann' } as SessionCalls['record'];
   const state: { calls: OpenCall[] | undefined } = { calls: [] };
   const announce = createAnnounce({
     store: {
@@ -39,7 +40,8 @@ function announcing(remindAfterMs?: number[]) {
     } as unknown as Parameters<typeof createAnnounce>[0]['store'],
     deliveries: {
       notify: { calls: ['approval', 'client'], ends: ['aborted'] },
-      announce: async (notice) => {
+      announce: async (notice, owner) => {
+        expect(owner).toBe('ann');
         notices.push(notice);
       },
     },
@@ -48,8 +50,8 @@ function announcing(remindAfterMs?: number[]) {
   const taken = (): string[] =>
     notices
       .splice(0)
-      .map(({ type, toolCallId, calls, outcome, tenant }) =>
-        [type, calls?.map((each) => each.toolCallId).join('+') ?? toolCallId, outcome, tenant]
+      .map(({ type, toolCallId, calls, outcome, tenant, code }) =>
+        [type, calls?.map((each) => each.toolCallId).join('+') ?? toolCallId, outcome, tenant, code]
           .filter((each) => each !== undefined)
           .join(' '),
       );
@@ -57,16 +59,28 @@ function announcing(remindAfterMs?: number[]) {
 }
 
 it('of several questions one that expires is notified while the others wait', async () => {
-  const { announce, state, taken } = announcing();
-  state.calls = [approval('a', { deadline: Date.now() + 60_000 }), approval('b')];
+  const { announce, state, notices, taken } = announcing();
+  const deadline = Date.now() + 60_000;
+  const ofSubAgent = approval('c');
+  ofSubAgent.spec.runId = 's.1-sub:1-a';
+  state.calls = [approval('a', { deadline }), approval('b'), ofSubAgent];
   const first = await announce.wait(LOOK);
+  // Another id would deliver a notice again.
+  expect(notices).toMatchObject([
+    {
+      id: toNoticeId('s:1-a a b approval.requested '),
+      deadline,
+      calls: [{ toolCallId: 'a', deadline }, { toolCallId: 'b' }],
+    },
+  ]);
   expect(taken()).toEqual(['approval.requested a+b acme']);
   const decision = { approved: false, at: 1, automatic: true };
   state.calls = [approval('a', { state: 'settled', decision }), approval('b')];
   const second = await announce.wait({ ...LOOK, ...first });
   expect(taken()).toEqual(['approval.expired a expired acme']);
   expect(second?.progress.calls.map(({ toolCallId }) => toolCallId)).toEqual(['b']);
-  state.calls = [];
+  // The next wait's workflow notifies of its call.
+  state.calls = [approval('d')];
   await announce.wait({ ...LOOK, ...second, over: { approved: ['b'], at: Date.now() } });
   expect(taken()).toEqual(['approval.settled b approved acme']);
 });
@@ -100,7 +114,7 @@ it('each reminder of a question is a notice of its own', async () => {
   expect(new Set(notices.map(({ id }) => id)).size).toBe(3);
 });
 
-it('no escalation is announced where no receiver is there for those', async () => {
+it('no escalation is announced where no receiver is there for those, but that a deadline is near', async () => {
   const { announce, state, taken } = announcing([]);
   state.calls = [approval('a')];
   const first = await announce.wait(LOOK);
@@ -109,6 +123,9 @@ it('no escalation is announced where no receiver is there for those', async () =
   const calls = first?.progress.calls.map((call) => ({ ...call, askedAt })) ?? [];
   await announce.wait({ ...LOOK, progress: { calls } });
   expect(taken()).toEqual([]);
+  state.calls = [approval('a', { deadline: Date.now() + 10 * MINUTE })];
+  await announce.wait({ ...LOOK, progress: { calls } });
+  expect(taken()).toEqual(['approval.reminder a acme']);
 });
 
 it('reminders of different times are notices of their own, although they are due at once', async () => {
@@ -139,21 +156,22 @@ it('reminders of one time are one notice, as of the call that has waited longest
 });
 
 it('the end of a lost run is announced once it is recorded, as what it was', async () => {
-  const { announce, state, record, taken } = announcing();
+  const { announce, state, record, notices, taken } = announcing();
   state.calls = [];
   const lost = { ...LOOK, status: 'failed', code: 'framework_run_lost' } as const;
   record.status = 'running';
   await expect(announce.end(lost)).rejects.toThrow('has not ended');
   record.status = 'completed';
   await announce.end(lost);
+  expect(notices).toMatchObject([{ id: toNoticeId('s:1-a run.completed') }]);
   expect(taken()).toEqual(['run.completed acme']);
   record.status = 'failed';
   await announce.end(lost);
-  expect(taken()).toEqual(['run.failed acme']);
+  expect(taken()).toEqual(['run.failed acme framework_run_lost']);
   // Another run of the conversation has begun meanwhile.
   Object.assign(record, { runId: 's:2-b', status: 'running' });
   await announce.end(lost);
-  expect(taken()).toEqual(['run.failed acme']);
+  expect(taken()).toEqual(['run.failed acme framework_run_lost']);
 });
 
 it('an erased conversation has no further notices', async () => {
@@ -175,6 +193,8 @@ it('each question has its own clock, and one that is asked later is notified at 
   // The workflow looks less and less often at a call about which no person has been asked yet.
   const second = await announce.wait({ ...LOOK, ...first });
   expect([first?.againMs, second?.againMs]).toEqual([1_000, 2_000]);
+  const late = { ...LOOK, progress: { calls: second?.progress.calls ?? [], heldMs: 50_000 } };
+  expect(await announce.wait(late)).toMatchObject({ againMs: 60_000 });
   expect(taken()).toEqual([]);
   const before = Date.now() - 60_000;
   const calls = second?.progress.calls.map((call) => ({ ...call, askedAt: before })) ?? [];
@@ -233,10 +253,13 @@ it('what the record says about an answer counts, however long after the deadline
   expect(of({ output: 5 })).toBe('answered');
   expect(of({ error: 'No camera.', errorCode: 'client_tool_failed' })).toBe('answered');
   expect(of({ error: 'Late.', errorCode: 'client_tool_timeout' })).toBe('expired');
-  expect(of({ error: 'Gone.', errorCode: 'client_tool_abandoned' })).toBe('closed');
-  const instead = (output: unknown): string =>
-    outcomeOf(client, found({ output }, { result: { n: 1 } }), undefined, LATER);
+  const ofRun = ['run_stopped', 'run_failed', 'client_tool_abandoned', 'tool_outcome_unknown'];
+  for (const errorCode of ofRun) expect(of({ error: 'Gone.', errorCode })).toBe('closed');
+  expect(of({ decision: { approved: false, at: 1 } })).toBe('denied');
+  const instead = (output: unknown, now = LATER): string =>
+    outcomeOf(client, found({ output }, { result: { n: 1 } }), undefined, now);
   expect([instead({ n: 1 }), instead({ n: 2 })]).toEqual(['expired', 'answered']);
+  expect(instead({ n: 1 }, MINUTE)).toBe('answered');
 });
 
 it('without a record what the run knew counts, by the time at which it knew it', () => {
@@ -246,6 +269,9 @@ it('without a record what the run knew counts, by the time at which it knew it',
   expect(of('approval', { approved: [], at: MINUTE })).toBe('denied');
   expect(of('client', { approved: [], at: MINUTE })).toBe('answered');
   expect(of('client', { approved: [], at: LATER })).toBe('expired');
+  // The run's clock may be a little behind that of the store.
+  expect(of('client', { approved: [], at: 10 * MINUTE - 400 })).toBe('expired');
+  expect(of('client', { at: MINUTE })).toBe('closed');
   expect(of('approval', { approved: ['c1'] })).toBe('approved');
   expect(of('approval', { stopped: true, at: LATER })).toBe('closed');
   expect(of('approval')).toBe('expired');

@@ -72,8 +72,14 @@ it('attempts to one receiver keep their pace, also when none is active', async (
   const asked = [0, 0, 0, 1_700].map((at) => ask('t', 'ann', at));
   const log = await play(asked, { ...HOOK, paceMs: 500 });
   expect(log.map(({ at }) => at)).toEqual([0, 500, 1_000, 1_700]);
-  const slow = await play([ask('t', 'ann', 0), ask('t', 'bob', 400)], HOOK_OF_ONE);
-  expect(slow.map(({ at }) => at)).toEqual([0, 1_000]);
+  const [ann, again] = [ask('t', 'ann', 0), ask('t', 'ann', 0)];
+  const bob = ask('t', 'bob', 400);
+  expect(await play([ann, again, bob], HOOK_OF_ONE)).toEqual([
+    { at: 0, sent: [ann] },
+    // Bob has waited for less time, and longer for a turn.
+    { at: 1_000, sent: [bob] },
+    { at: 2_000, sent: [again] },
+  ]);
 });
 
 describe('for one person', () => {
@@ -106,6 +112,11 @@ describe('for one person', () => {
       [0, 1],
       [1_000, 1],
     ]);
+  });
+
+  it('who has the name of another tenant’s person is another person', async () => {
+    const asked = [ask('t', 'ann', 0), ask('u', 'ann', 5_000)];
+    expect(counts(await play(asked, SLACK)).map(([at]) => at)).toEqual([0, 5_000]);
   });
 
   it('a program gets each for itself', async () => {
@@ -159,7 +170,9 @@ describe('a lane', () => {
     const { send } = openLane({ waiting: 60, paceMs: HOUR_MS, joins: false });
     const back: string[] = [];
     const fill = (owner: string, count: number): void => {
-      for (let n = 0; n < count; n += 1) send(owner, owner).catch(() => back.push(owner));
+      for (let n = 0; n < count; n += 1) {
+        send(owner, owner).catch(() => back.push(`${owner} ${String(n)}`));
+      }
     };
     // One of them is under way.
     fill('eve', 22);
@@ -170,7 +183,7 @@ describe('a lane', () => {
     fill('ann', 1);
     fill('bob', 1);
     await jest.advanceTimersByTimeAsync(0);
-    expect(back).toEqual(['ann', 'eve']);
+    expect(back).toEqual(['ann 0', 'eve 21']);
   });
 
   it('sends those of one owner back of whom too many wait, and takes those of others', async () => {
@@ -191,6 +204,15 @@ describe('a lane', () => {
     await Promise.resolve();
     expect(back).toEqual(Array.from({ length: 5 }, () => 'ann'));
     expect(sent).toEqual([]);
+  });
+
+  it('goes on with what waits when the one under way is given up', async () => {
+    const { send, sent } = openLane({ joins: false });
+    const over = new AbortController();
+    const both = [send('a', 'ann', over.signal), send('b', 'ann')];
+    over.abort();
+    await Promise.all(both);
+    expect(sent).toEqual([['a'], ['b']]);
   });
 
   it('tries again soon what was not taken', async () => {

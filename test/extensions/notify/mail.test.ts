@@ -67,6 +67,8 @@ it('a notice is one mail to one person, with an id that stays and no header of o
   const text = lines.join('\n');
   expect(lines.filter((line) => line.startsWith('RCPT'))).toEqual(['RCPT TO:<ann@example.com>']);
   expect(text).toMatch(/^Message-ID: <msg_1@helix-temporal>$/m);
+  // So no one's notice of absence answers it.
+  expect(text).toMatch(/^Auto-Submitted: auto-generated$/m);
   expect(text).toMatch(/^Subject: Desk asks for approval: Refund/m);
   expect(text).toContain('https://chat.test/?session=');
   expect(text.slice(0, text.indexOf('\n\n'))).not.toMatch(/^Bcc:/m);

@@ -114,8 +114,12 @@ describe('a notice about several calls', () => {
     expect(mail.match(/^Decide: /gm)).toHaveLength(20);
     expect(mail).toContain('conversation s-7');
     expect(joinMessages([first])).toBe(first);
-    const ofTwo = { ...first, notice: { ...first.notice, others: 1 } };
-    expect(joinMessages([ofTwo, ofTwo]).notice.others).toBe(3);
+    expect(toMailText(first)).toContain(`Decide: ${decideUrl(0)}`);
+    expect(joined.notice).not.toHaveProperty('deadline');
+    const items = [{ title: 'one' }, { title: 'two' }];
+    const ofTwo = { ...first, items, notice: { ...first.notice, others: 1 } };
+    const { notice: ofAll, items: all } = joinMessages([ofTwo, ofTwo]);
+    expect([ofAll.others, all]).toEqual([3, [...items, ...items]]);
   });
 
   it('of failed deliveries tells them apart, and is one that Slack takes', () => {
@@ -147,9 +151,9 @@ describe('a notice about several calls', () => {
 it('the link of a notice leads to the page of the console where its reader can act', () => {
   const place = (type: Notice['type'], of: Partial<Notice> = {}): string =>
     toPlace({ type, ...of }).path;
-  const asked = { sessionId: 'Hash0123456789ab~s-1', runId: 'r', toolCallId: 'c1' };
-  expect(place('approval.requested', asked)).toBe('/console/waiting/s-1');
-  expect(place('tool.escalated', asked)).toBe('/console/waiting/s-1');
+  const asked = { sessionId: 'Hash0123456789ab~s:1', runId: 'r', toolCallId: 'c1' };
+  expect(place('approval.requested', asked)).toBe('/console/waiting/s%3A1');
+  expect(place('tool.escalated', asked)).toBe('/console/waiting/s%3A1');
   expect(place('run.failed', { sessionId: 's-1', runId: 's-1:1-x' })).toBe(
     '/console/runs/s-1%3A1-x',
   );

@@ -12,7 +12,7 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 const send = (url = receiver.url, privateNetwork = true): Promise<void> =>
-  post(url, { body: '{}', privateNetwork });
+  post(url, { body: '{"data":{"of":"Zoë"}}', privateNetwork });
 
 it('an address of a private network is refused before anything is sent, unless it is permitted', async () => {
   const { port } = new URL(receiver.url);
@@ -37,7 +37,7 @@ it('an address of a private network is refused before anything is sent, unless i
   }
   expect(receiver.attempts).toBe(0);
   await send();
-  expect(receiver.attempts).toBe(1);
+  expect(receiver.taken).toMatchObject([{ data: { of: 'Zoë' } }]);
 });
 
 it('a redirect is not followed', async () => {
@@ -71,7 +71,8 @@ it('of an answer without end no more than its beginning is read, and its status 
     response.writeHead(200, { 'content-type': 'text/plain' });
     const piece = 'x'.repeat(64 * 1024);
     const write = (): void => {
-      while (!response.destroyed && response.write(piece)) written += piece.length;
+      do written += piece.length;
+      while (!response.destroyed && response.write(piece));
     };
     response.on('drain', write).on('error', () => undefined);
     write();
@@ -106,8 +107,13 @@ it('one person gets no more in an hour than the settings say', async () => {
   const ops = { name: 'ops', kind: 'slack' as const, url: receiver.url, privateNetwork: true };
   const { send } = createSender(toNotifySettings({ receivers: [ops], perHour: 1 }));
   const notice = { id: 'msg_1', type: 'run.failed', at: 0 } as const;
-  const sendToAnn = (): Promise<void> =>
-    send('ops', async () => ({ notice }), { tenant: '', owner: 'ann', kind: notice.type });
+  const whose = { tenant: '', owner: 'ann', kind: notice.type };
+  // Of a receiver that the settings no longer have, no later attempt succeeds.
+  const gone = { code: 'unknown_receiver', isFinal: true };
+  await expect(send('gone', async () => ({ notice }), whose)).rejects.toMatchObject(gone);
+  const fail = (): Promise<never> => Promise.reject(new Error('away'));
+  await expect(send('ops', fail, { ...whose, owner: 'bob' })).rejects.toThrow('away');
+  const sendToAnn = (): Promise<void> => send('ops', async () => ({ notice }), whose);
   await sendToAnn();
   const later = Date.now() + 120_000;
   jest.spyOn(Date, 'now').mockImplementation(() => later);

@@ -38,7 +38,7 @@ describe('receivers', () => {
   });
 
   it('links need a key of some length, and the address of the page', () => {
-    expect(() => toNotifySettings({ receivers: [], linkKeys: ['k'] })).toThrow('32');
+    expect(() => toNotifySettings({ receivers: [], linkKeys: ['k'.repeat(31)] })).toThrow('32');
     expect(() => toNotifySettings({ receivers: [], linkKeys: ['k'.repeat(32)] })).toThrow(
       'address',
     );
@@ -95,7 +95,10 @@ describe('receivers', () => {
 
   it('runs start notices only for what a receiver wants', () => {
     expect(toRunNotices(settings())).toBeUndefined();
-    expect(toRunNotices(settings(slack))).toEqual({ calls: ['approval'], ends: ['failed'] });
+    for (const tenant of [undefined, 'acme']) {
+      const wanted = { calls: ['approval'], ends: ['failed'] };
+      expect(toRunNotices(settings({ ...slack, tenant }))).toEqual(wanted);
+    }
     expect(toRunNotices(settings(hook))).toEqual({
       calls: ['approval', 'client'],
       ends: ['completed', 'failed', 'interrupted', 'aborted'],
@@ -119,9 +122,30 @@ it('links are not signed with the key of sign-in', () => {
   expect(read('k'.repeat(40))).toMatchObject({ linkKeys: ['k'.repeat(40)] });
 });
 
-it('deliveries are retried for as long as the setting says', () => {
-  const settings = readNotify(parseEnv({ NOTIFY_RECEIVERS: '[]', NOTIFY_RETRY_FOR: '11s' }));
-  expect(settings).toMatchObject({ retryForMs: 11_000 });
+it('receivers are read from a file, and times and contents from the settings', () => {
+  const settings = readNotify(
+    parseEnv({
+      NOTIFY_RECEIVERS: '@examples/approvals-slack/receivers.json',
+      NOTIFY_REMIND_AFTER: '1s,2s',
+      NOTIFY_ESCALATE_AFTER: '3s',
+      NOTIFY_RETRY_FOR: '11s',
+      NOTIFY_PER_HOUR: '4',
+      NOTIFY_INCLUDE_INPUT: '1',
+      PUBLIC_URL: 'https://chat.example.com',
+    }),
+  );
+  expect(settings).toMatchObject({
+    receivers: { length: 2 },
+    remindAfterMs: [1_000, 2_000],
+    escalateAfterMs: 3_000,
+    retryForMs: 11_000,
+    perHour: 4,
+    includeInput: true,
+    publicUrl: 'https://chat.example.com',
+  });
+  // The reason of a malformed list would quote it.
+  const read = (): unknown => readNotify(parseEnv({ NOTIFY_RECEIVERS: SECRET }));
+  expect(read).toThrow('must be a JSON list');
 });
 
 it.each([

@@ -40,16 +40,23 @@ function pour(response: ServerResponse, texts: Iterable<string>): void {
 async function call(speak: RequestListener) {
   const asked: string[] = [];
   const url = await serve((request, response) => {
+    expect(request.headers['x-api-key']).toBe('secret');
     asked.push(`${String(request.method)} ${String(request.url).split('?')[0] ?? ''}`);
     if (request.method === 'GET') speak(request, response);
     else response.end('{}');
   });
-  const transport = new HttpRemoteAgentTransport({ url, headers: { 'x-api-key': 'secret' } });
+  const transport = new HttpRemoteAgentTransport({
+    url: `${url}/`,
+    headers: { 'x-api-key': 'secret' },
+  });
   return { ...(await delegate(transport)), asked };
 }
 
 /** Delegates a call; returns its outcome and the forwarded chunks. */
-async function delegate(transport: RemoteAgentTransport) {
+async function delegate(
+  transport: RemoteAgentTransport,
+  abortSignal = new AbortController().signal,
+) {
   const forwarded: StreamChunk[] = [];
   const context = {
     agentId: 's.1-child',
@@ -57,7 +64,7 @@ async function delegate(transport: RemoteAgentTransport) {
     toolCallId: 'c',
     idempotencyKey: 'key',
     stepNumber: 3,
-    abortSignal: new AbortController().signal,
+    abortSignal,
     isHandedOver: () => false,
     showPreliminary: () => undefined,
     forward: (chunks: readonly StreamChunk[]) =>
@@ -65,7 +72,13 @@ async function delegate(transport: RemoteAgentTransport) {
         forwarded.push(...checkForwarded('s.1-child', chunks));
       }),
   } as unknown as ToolContext;
-  const remote = { transport, agentType: 'other', message: 'do', unreachableMs: 0 };
+  const remote = {
+    transport,
+    agentType: 'other',
+    message: 'do',
+    unreachableMs: 0,
+    state: { n: 1 },
+  };
   const outcome = await runRemotely(remote, context).then(
     (result) => ({ result }),
     (error: unknown) => ({ error }),
@@ -197,7 +210,8 @@ describe('what a remote agent server sends', () => {
   });
 
   it('a remote server that speaks in the name of other agents is shown under its own', async () => {
-    const named = ['s', 's.1-child', 's.2-sibling', 'remote-of-another-call', `${THEIRS}.1-below`];
+    const others = ['s', 's.1-child', 's.2-sibling', 'remote-of-another-call', `${THEIRS}-x`];
+    const named = [...others, `${THEIRS}.1-below`];
     const speak = (agentId: string): string =>
       chunk({ type: 'text_delta', delta: 'x', agentId, agentType: 'support' });
     const { outcome, forwarded } = await call(says(speak(THEIRS), ...named.map(speak)));
@@ -207,7 +221,7 @@ describe('what a remote agent server sends', () => {
     );
     expect(speakers).toEqual([
       [THEIRS, 'other', 3],
-      ...named.slice(0, -1).map((agentId) => [`${THEIRS}.${agentId}`, 'other/support', 3]),
+      ...others.map((agentId) => [`${THEIRS}.${agentId}`, 'other/support', 3]),
       [`${THEIRS}.1-below`, 'other/support', 3],
     ]);
   });
@@ -219,17 +233,20 @@ describe('what a remote agent server sends', () => {
       id: 1,
       event: { type: 'chunk', chunk: { type: 'custom', ...base, eventName: 'e', data } },
     }));
-    const asked: number[] = [];
+    const asked: unknown[] = [];
     const transport: RemoteAgentTransport = {
-      start: () => Promise.resolve(),
+      start: (run) => Promise.resolve(void asked.push(run.state)),
       stop: () => Promise.resolve(),
       async *follow(_, from) {
         asked.push(from);
-        if (asked.length === 1) {
+        if (asked.length === 2) {
+          // The server was in reach all the time, however long that was.
+          const later = Date.now() + 1;
+          jest.spyOn(Date, 'now').mockReturnValue(later);
           yield* sent;
           // An event without an id is no place from which to continue.
           yield await Promise.resolve<WireEvent>({ event: { type: 'status', status: 'active' } });
-          return;
+          throw new Error('cut');
         }
         const end = { type: 'end', finalOutput: tooDeep } as const;
         yield await Promise.resolve<WireEvent>({ id: 2, event: end });
@@ -237,13 +254,39 @@ describe('what a remote agent server sends', () => {
     };
     const { outcome, forwarded } = await delegate(transport);
     expect(outcome).toEqual({ result: tooDeep });
-    expect(asked).toEqual([0, 1]);
+    expect(asked).toEqual([{ n: 1 }, 0, 1]);
     expect(forwarded).toMatchObject([
       { type: 'subagent_start' },
       { type: 'custom', data: 'a' },
       { type: 'custom', data: 'b' },
       { type: 'subagent_end', result: null },
     ]);
+  });
+
+  it('a call that is stopped stops its run, even out of reach, and one that has ended does not', async () => {
+    const stopped: string[] = [];
+    const stop = async (end?: WireEvent): Promise<unknown> => {
+      const over = new AbortController();
+      const transport: RemoteAgentTransport = {
+        start: () => Promise.resolve(),
+        stop: (_, mode) => {
+          stopped.push(mode);
+          return Promise.reject(new Error('out of reach'));
+        },
+        async *follow() {
+          if (end === undefined) over.abort(new Error('stopped'));
+          else yield await Promise.resolve(end);
+        },
+      };
+      const { outcome } = await delegate(transport, over.signal);
+      over.abort();
+      await new Promise(setImmediate);
+      return outcome;
+    };
+    expect(await stop({ event: { type: 'end', finalOutput: 1 } })).toEqual({ result: 1 });
+    expect(stopped).toEqual([]);
+    expect(await stop()).toMatchObject({ error: { name: 'AbortError' } });
+    expect(stopped).toEqual(['interrupt']);
   });
 
   it.each([
@@ -256,7 +299,9 @@ describe('what a remote agent server sends', () => {
         chunk({ type: 'text_delta', delta, ...more });
       const below = said('no', { agentId: `${THEIRS}.1-below` });
       const { outcome } = await call((_request, response) => {
-        const texts = [said('a'), chunk(cut), said('b'), below, said('c')];
+        // A later version may send events of other types.
+        const later = event({ type: 'later' });
+        const texts = [said('a'), chunk(cut), later, said('b'), below, said('c')];
         response.end(texts.join('') + event({ type: 'end' }));
       });
       expect(outcome).toEqual({ result: 'bc' });
