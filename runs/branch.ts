@@ -94,9 +94,8 @@ export function createBranch(
     copier: KnownPerson | undefined,
   ): Promise<KnownPerson[][]> {
     const ids = rows.flatMap((row) => (row.role === 'user' ? row.id : []));
-    const known = new Map<string, readonly KnownPerson[]>();
     const found = await sessions.askers(sessionId, ids);
-    for (const [at, id] of ids.entries()) known.set(id, found[at] ?? []);
+    const known = new Map(ids.map((id, at) => [id, found[at] ?? []]));
     const turns: KnownPerson[][] = [];
     for (const [at, row] of rows.entries()) {
       if (row.role !== 'user') continue;
@@ -124,18 +123,9 @@ export function createBranch(
 
 /** Counts the rows up to and including a message, by its index among visible messages. Pure. */
 export function endOfMessage(rows: readonly Row[], index: number): number | undefined {
-  const replies = new Set<string>();
-  let at = -1;
-  let end = rows.length;
-  for (const [n, row] of rows.entries()) {
-    if (!beginsMessage(row, replies)) continue;
-    at += 1;
-    if (at > index) {
-      end = n;
-      break;
-    }
-  }
-  if (at < index) return undefined;
+  const starts = messageStarts(rows);
+  if (starts.length <= index) return undefined;
+  let end = starts[index + 1] ?? rows.length;
   // Hidden rows, which only the model reads, belong to the message after them.
   while (isHidden(rows[end - 1])) end -= 1;
   return end;
@@ -145,8 +135,7 @@ export function endOfMessage(rows: readonly Row[], index: number): number | unde
 function describeRows(
   rows: readonly Row[],
 ): Pick<CopyInput, 'turn' | 'visibleMessages' | 'messages'> {
-  const replies = new Set<string>();
-  const visibleMessages = rows.filter((row) => beginsMessage(row, replies)).length;
+  const visibleMessages = messageStarts(rows).length;
   const begins = rows.flatMap((_, n) => (beginsTurn(rows, n) ? n : []));
   const row = begins.at(-1) ?? 0;
   const last = rows.slice(row).findLast((each) => each.role === 'assistant');
@@ -163,12 +152,16 @@ function describeRows(
   };
 }
 
-function beginsMessage(row: Row, replies: Set<string>): boolean {
-  if (row.role === 'tool') return false;
-  if (row.role === 'user') return row.hidden !== true;
-  const isNew = !replies.has(row.messageId);
-  replies.add(row.messageId);
-  return isNew;
+/** Returns the rows at which visible messages begin. */
+function messageStarts(rows: readonly Row[]): number[] {
+  const replies = new Set<string>();
+  return rows.flatMap((row, at) => {
+    if (row.role === 'tool') return [];
+    if (row.role === 'user') return row.hidden === true ? [] : at;
+    if (replies.has(row.messageId)) return [];
+    replies.add(row.messageId);
+    return at;
+  });
 }
 
 function isHidden(row: Row | undefined): boolean {

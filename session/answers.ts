@@ -4,7 +4,7 @@ import type { StreamMessage } from '../protocol/chunk.js';
 import type { KnownPerson } from '../protocol/actor.js';
 import type { Decision, ToolRow } from '../protocol/rows.js';
 import { finish } from './finish.js';
-import { countStored, headOf } from './messages.js';
+import { headOf, keepResult } from './messages.js';
 import { restIfWaiting } from './pause.js';
 import { isSettled, ownerOf } from './calls.js';
 import type { Call } from './record.js';
@@ -308,10 +308,7 @@ function keep(session: Session, call: Call, input: StoredAnswer): void {
     stageChanges(session, `s${String(writer?.step ?? 0)}`, call.id, changes);
   if (output !== undefined && session.existing.run.outputRef === undefined)
     keepOutput(session, output);
-  if (result !== undefined) {
-    session.tree.conversation.results.set(call.id, result);
-    countStored(session, result);
-  }
+  if (result !== undefined) keepResult(session, call.id, result);
   if (decision !== undefined) {
     call.hasDecision = true;
     session.content.set(ofCall('decision', call.id), decision);

@@ -4,7 +4,7 @@ import type { Row } from '../protocol/rows.js';
 import { claimFiles } from './files.js';
 import { closeRun, armExpiry } from './finish.js';
 import type { Act, CustomState, Stored, UserMessage } from './input.js';
-import { accept, countStored, headOf, pushRows, type RowHead } from './messages.js';
+import { accept, headOf, keepResult, pushRows, type RowHead } from './messages.js';
 import { newRecord } from './record.js';
 import { putState } from './state.js';
 import { noteAct } from './acts.js';
@@ -62,9 +62,7 @@ export function branch(
     if (id === undefined) continue;
     const { result } = rows[at] ?? {};
     session.past.set(id, {});
-    if (result === undefined) continue;
-    session.results.set(id, result);
-    countStored(session, result);
+    if (result !== undefined) keepResult(session, id, result);
   }
   const { turn: n, step, ...place } = turn;
   const newest = { ...place, sequence: 0, askers: askersOf(n) };

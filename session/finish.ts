@@ -160,13 +160,11 @@ export function closeRun(session: Session, now: number, { status, error, reason 
   }
   if (error !== undefined) run.error = error;
   if (status === 'interrupted' || status === 'aborted') {
-    const mode = status === 'aborted' ? 'abort' : 'interrupt';
-    const by = run.stop?.by;
     run.interrupted = {
       runId: run.id,
-      mode,
-      ...(reason !== undefined && { reason }),
-      ...(by !== undefined && { by }),
+      mode: status === 'aborted' ? 'abort' : 'interrupt',
+      reason,
+      by: run.stop?.by,
       at: now,
       checkpointId: checkpoint?.id ?? null,
     };

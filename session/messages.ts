@@ -35,6 +35,12 @@ export function pushRows(session: Session, ...rows: readonly string[]): number {
   return session.rows.push(...rows);
 }
 
+/** Keeps a large result apart from its row. @param id of its call or run */
+export function keepResult(session: Session, id: string, result: string): void {
+  session.tree.conversation.results.set(id, result);
+  countStored(session, result);
+}
+
 /** Counts stored texts. Those of sub-agents count with the log, since they expire with it. */
 export function countStored(session: Session, ...texts: readonly string[]): void {
   countBytes(session, sizeOf(texts));

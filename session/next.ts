@@ -79,13 +79,12 @@ export function mustFinish(outcome: StepOutcome | undefined): boolean {
 function listsOf(
   calls: readonly Call[],
 ): Pick<OpenCalls, 'machine' | 'children' | 'people' | 'asleep'> {
-  const lists = new Map<keyof ReturnType<typeof listsOf>, string[]>();
+  const lists: ReturnType<typeof listsOf> = {};
   for (const call of calls) {
     const name = listOf(call);
-    if (name === undefined) continue;
-    lists.set(name, [...(lists.get(name) ?? []), call.id]);
+    if (name !== undefined) (lists[name] ??= []).push(call.id);
   }
-  return Object.fromEntries(lists);
+  return lists;
 }
 
 function listOf({

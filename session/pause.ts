@@ -1,4 +1,4 @@
-import { finish, emitNextWaits } from './finish.js';
+import { finish, emitNextWaits, type Ending } from './finish.js';
 import { pushRows } from './messages.js';
 import type { Call } from './record.js';
 import { writeChunk, authorOf, withRaw, type ChunkAuthor } from './chunks.js';
@@ -59,13 +59,14 @@ interface Asked {
  * @returns true if messages wait for their turn
  */
 export function abandon(session: Session, now: number): boolean {
-  const code = 'client_tool_abandoned';
-  return finish(session, authorOf(session, now), {
-    status: 'interrupted',
-    reason: 'abandoned',
-    code,
-  });
+  return finish(session, authorOf(session, now), ABANDONED);
 }
+
+const ABANDONED: Ending = {
+  status: 'interrupted',
+  reason: 'abandoned',
+  code: 'client_tool_abandoned',
+};
 
 function pause(conversation: Session, now: number, status: Waiting): void {
   const { existing: record } = conversation;
@@ -87,8 +88,9 @@ function pause(conversation: Session, now: number, status: Waiting): void {
   writeChunk(conversation, author, 'run_paused', {
     runId: run.id,
     reason: REASON[status],
-    ...(first !== undefined && { pendingToolName: first.name, pendingToolCallId: first.id }),
-    ...(deadline !== undefined && { deadline }),
+    pendingToolName: first?.name,
+    pendingToolCallId: first?.id,
+    deadline,
   });
   const { sequence } = conversation.tree.log;
   for (const { session, call } of waiting) {

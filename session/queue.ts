@@ -21,10 +21,7 @@ export function noteQueue(
   removed?: readonly string[],
 ): void {
   const queued = session.existing.queue.length;
-  writeChunk(session, author, 'queue_changed', {
-    queued,
-    ...(removed !== undefined && { removed }),
-  });
+  writeChunk(session, author, 'queue_changed', { queued, removed });
 }
 
 /** Adds an entry: interrupting ones come first, then steering ones, then queued ones. */

@@ -21,7 +21,7 @@ import {
   type Stored,
   type Writer,
 } from './input.js';
-import { addNotices, countStored, pushReply } from './messages.js';
+import { addNotices, keepResult, pushReply } from './messages.js';
 import { atAfter, mustFinish } from './next.js';
 import { restIfWaiting } from './pause.js';
 import { steeringWaits, takeSteering } from './queue.js';
@@ -336,8 +336,7 @@ export function keepOutput(session: Session, output: string): void {
   const { run } = session.existing;
   const ref = `run ${run.id}`;
   run.outputRef = ref;
-  session.tree.conversation.results.set(ref, output);
-  countStored(session, output);
+  keepResult(session, ref, output);
 }
 
 export interface Discard {

@@ -154,7 +154,7 @@ export function writeResync(
     messageCount: session.rows.count,
     fromSequence: session.tree.log.sequence,
     reason,
-    ...(toolCallId !== undefined && { toolCallId }),
+    toolCallId,
   });
 }
 
