@@ -159,9 +159,7 @@ function toUserMessage(row: UserRow, id: string): UIMessage {
   for (const [index, { at, ...part }] of (row.data ?? []).entries()) {
     parts.splice(at + index, 0, part);
   }
-  return row.metadata === undefined
-    ? { id, role: 'user', parts }
-    : { id, role: 'user', parts, metadata: row.metadata };
+  return { id, role: 'user', parts, ...(row.metadata && { metadata: row.metadata }) };
 }
 
 /** Returns the parts of each row's step, with those that joined it later. */
@@ -204,39 +202,19 @@ function toStepParts(
       parts.push(toToolPart({ call: part, approvalId, result, open, isBesideOpen }));
       continue;
     }
-    if (isAttachment(part)) {
-      const { providerMetadata, ...shown } = part;
-      parts.push({ ...shown, ...toShownMetadata(providerMetadata) });
-      continue;
-    }
     if (isUnseen(part) || part.type === 'tool-result') continue;
-    if (part.type === 'reasoning') {
+    const { providerMetadata, ...shown } = part;
+    const metadata = toShownMetadata(providerMetadata);
+    if (shown.type === 'text') {
+      parts.push({ type: 'text', text: shown.text, state: 'done', ...metadata });
+    } else if (shown.type === 'reasoning') {
+      const { text } = shown;
       const id = formatBlockId('reasoning', row.step, ++reasonings);
       if (options.includeReasoning === false) continue;
-      const { text, providerMetadata } = part;
-      parts.push({
-        type: 'reasoning',
-        id,
-        text,
-        state: 'done',
-        ...toShownMetadata(providerMetadata),
-      });
-      continue;
-    }
-    const { text, providerMetadata } = part;
-    parts.push({ type: 'text', text, state: 'done', ...toShownMetadata(providerMetadata) });
+      parts.push({ type: 'reasoning', id, text, state: 'done', ...metadata });
+    } else parts.push({ ...shown, ...metadata });
   }
   return parts;
-}
-
-interface Attachment {
-  type: 'source-url' | 'source-document' | 'file';
-}
-
-function isAttachment<T extends AssistantPart | UIMessagePart>(
-  part: T,
-): part is Extract<T, Attachment> {
-  return part.type === 'source-url' || part.type === 'source-document' || part.type === 'file';
 }
 
 /** Returns true for empty blocks, which only the provider needs. */

@@ -329,15 +329,12 @@ export async function wakeAll(
   { wake, logger }: WakeDeps,
   runs: readonly Woken[] = [],
 ): Promise<void> {
-  await Promise.all(
-    runs.map(async (run) => {
-      try {
-        await wake?.(run);
-      } catch (error) {
-        logger.warn({ err: error, runId: run.runId }, 'the run could not be signalled');
-      }
+  const woken = runs.map((run) =>
+    wake?.(run).catch((error: unknown) => {
+      logger.warn({ err: error, runId: run.runId }, 'the run could not be signalled');
     }),
   );
+  await Promise.all(woken);
 }
 
 /** Reads the call, and a record of the answered session that is no older than the call's run. */
