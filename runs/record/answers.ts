@@ -329,8 +329,9 @@ export async function wakeAll(
   { wake, logger }: WakeDeps,
   runs: readonly Woken[] = [],
 ): Promise<void> {
+  if (wake === undefined) return;
   const woken = runs.map((run) =>
-    wake?.(run).catch((error: unknown) => {
+    wake(run).catch((error: unknown) => {
       logger.warn({ err: error, runId: run.runId }, 'the run could not be signalled');
     }),
   );
