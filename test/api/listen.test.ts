@@ -48,3 +48,13 @@ it('a server that closes replies to a request that has arrived, and cuts streams
   // Sooner than the end of an idle connection.
   await closed;
 }, 20_000);
+
+it('a server that closes cuts what is not replied to in time', async () => {
+  const app = express();
+  const arrived = new Promise<void>((resolve) => void app.get('/never', () => resolve()));
+  const { port, close } = await listen(app, 0, HOST);
+  const never = expect(fetch(`http://${HOST}:${String(port)}/never`)).rejects.toThrow();
+  await arrived;
+  await close();
+  await never;
+});

@@ -181,36 +181,52 @@ describe('pipeToExpress', () => {
   });
 
   it('following stops as soon as the reader disconnects', async () => {
-    const { port, settled } = await startPipe(async function* (signal) {
+    const begun = jest.spyOn(globalThis, 'setInterval');
+    const ended = jest.spyOn(globalThis, 'clearInterval');
+    const frames = async function* (signal: AbortSignal) {
       yield 'data: 1\n\n';
       await aborted(signal);
-    });
+    };
+    const { port, settled } = await startPipe(frames, { keepAliveMs: 12_345 });
     const reader = new AbortController();
     const response = await read(port, { signal: reader.signal });
     await response.body?.getReader().read();
     reader.abort();
     expect(await settled).toBeUndefined();
+    const at = begun.mock.calls.findIndex(([, ms]) => ms === 12_345);
+    expect(ended.mock.calls).toContainEqual([begun.mock.results[at]?.value]);
   });
 
   it.each([
-    ['a HEAD', 'HEAD'],
-    ['a client that has left', 'GET'],
-  ])('%s leaves no body that nobody reads', async (_, method) => {
+    ['a HEAD', 'HEAD', false],
+    ['a client that has left', 'GET', true],
+    ['a client that leaves', 'GET', false],
+  ])('%s leaves no body that nobody reads', async (_, method, hasLeft) => {
     const reader = new AbortController();
     const app = express();
-    const isCancelled = new Promise((resolve) => {
+    const next = jest.fn();
+    const frames = { [Symbol.asyncIterator]: () => ({ next }) };
+    const isCancelled = new Promise<void>((resolve) => {
       app.get('/', async (_request, response) => {
-        if (method === 'GET') {
+        if (hasLeft) {
           reader.abort();
           await once(response, 'close');
+          await pipeToExpress(() => frames as never, response);
         }
-        const body = new ReadableStream<Uint8Array>({ cancel: resolve });
-        await pipeToExpress(new Response(body), response);
+        const cancel = (): Promise<never> => {
+          resolve();
+          return Promise.reject(new Error('The body is broken.'));
+        };
+        const piping = pipeToExpress(new Response(new ReadableStream({ cancel })), response);
+        if (method === 'GET') setImmediate(() => reader.abort());
+        await piping;
       });
     });
     const { port } = await listen(createServer(app));
     await read(port, { method, signal: reader.signal }).catch(() => undefined);
     await isCancelled;
+    await new Promise(setImmediate);
+    expect(next).not.toHaveBeenCalled();
   });
 
   it('comments keep a silent stream open', async () => {

@@ -100,6 +100,17 @@ describe('what one sender may read', () => {
     }
     await Promise.all(all);
   });
+
+  it('a sender of whom many large reads wait is refused another one', async () => {
+    const as = readersOf(1_000 * MB);
+    const begin = (): Promise<unknown> =>
+      as('eve')(async (meter) => {
+        await meter?.take(2 * MB);
+        await new Promise(() => undefined);
+      });
+    const [last] = Array.from({ length: 11 }, begin).reverse();
+    await expect(last).rejects.toMatchObject({ code: 'too_many_requests' });
+  });
 });
 
 describe('over HTTP', () => {

@@ -38,6 +38,21 @@ const calls = (...wanted: [tool: string, id: string][]): string =>
   JSON.stringify({ calls: wanted.map(([tool, id]) => ({ tool, id })) });
 const hang = JSON.stringify({ hang: true });
 
+/** An agent that delegates to another one, which asks for approval. */
+function createDelegating() {
+  const { agent: worker, executed } = createTestAgent('worker');
+  const delegate = createSubAgentTool({
+    name: 'delegate',
+    description: 'Delegates.',
+    inputSchema: z.object({ task: z.string() }),
+    toMessage: ({ task }: { task: string }) => task,
+    agent: worker,
+  });
+  const task = calls(['charge', 'c1']);
+  const model = fakeModel(sayInTurn(parts.asks(parts.call('d1', 'delegate', { task }))));
+  return { boss: fakeAgent('boss', model, { tools: [delegate] }), executed };
+}
+
 /** Returns the ids of the calls that a person would see. */
 function pendingOf(result: AgentResult): string[] {
   return 'pending' in result ? result.pending.map(({ toolCallId }) => toolCallId) : [];
@@ -157,17 +172,7 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
   });
 
   it('a sub-agent is a run of its own, whose question is answered in the conversation', async () => {
-    const { agent: worker, executed } = createTestAgent('worker');
-    const delegate = createSubAgentTool({
-      name: 'delegate',
-      description: 'Delegates.',
-      inputSchema: z.object({ task: z.string() }),
-      toMessage: ({ task }: { task: string }) => task,
-      agent: worker,
-    });
-    const task = calls(['charge', 'c1']);
-    const model = fakeModel(sayInTurn(parts.asks(parts.call('d1', 'delegate', { task }))));
-    const boss = fakeAgent('boss', model, { tools: [delegate] });
+    const { boss, executed } = createDelegating();
     const executor = open({ agents: [boss], stores: await openStores() });
     const handle = await executor.execute('boss', 'work');
     const asked = await handle.result();
@@ -303,10 +308,11 @@ describe.each(STORES)('runs in one process over %s', (_name, openStores) => {
   });
 
   it('a session is erased while its run waits, and leaves nothing', async () => {
-    const { agent } = createTestAgent();
+    const { boss } = createDelegating();
     const stores = await openStores();
-    const executor = open({ agents: [agent], stores });
-    const handle = await executor.execute('tester', calls(['charge', 'c1']));
+    const executor = open({ agents: [boss], stores });
+    const handle = await executor.execute('boss', 'work');
+    // A question of its sub-agent.
     await handle.result();
     await executor.deleteSession(handle.sessionId);
     expect(await stores.store.sessions.read(handle.sessionId)).toBeUndefined();

@@ -1,3 +1,4 @@
+import { closeClient, connectCommands } from '../../../store/redis/clients.js';
 import { isTemporary, toContractError } from '../../../store/redis/errors.js';
 
 const NOT_NOW = [
@@ -36,4 +37,15 @@ it.each(["'SSUBSCRIBE'", '`SSUBSCRIBE`'])('a Redis without the command %s is nam
   const said = new Error(`ERR unknown command ${quoted}, with args beginning with: `);
   const error = Object.assign(said, { name: 'ReplyError' });
   expect(toContractError(error).message).toContain('a Redis without SSUBSCRIBE.');
+});
+
+it('why a connection failed is said until there is another one', () => {
+  const client = connectCommands('redis://127.0.0.1:1', 'refuse');
+  const unsent = new Error("Stream isn't writeable and enableOfflineQueue options is false");
+  const saysWhy = (): unknown => (toContractError(unsent).cause as Error).message;
+  client.emit('error', new Error('connect ECONNREFUSED'));
+  expect(saysWhy()).toBe('connect ECONNREFUSED');
+  client.emit('ready');
+  expect(saysWhy()).toBe(unsent.message);
+  closeClient(client);
 });
