@@ -3,3 +3,4 @@
  * heartbeats' time-out of 90 s, which would hide a takeover that fails.
  */
 export { eventually as until } from '../../store/conformance/assertions.js';
+export { untilDayLasts } from '../../store/conformance/assertions.js';

@@ -1,4 +1,4 @@
-import { equal } from '../assertions.js';
+import { equal, untilDayLasts } from '../assertions.js';
 import { newMember, newSession, runOf } from './owners.js';
 import { server, userMessage } from '../fixtures.js';
 import { drive, type SessionDriver } from '../session-driver.js';
@@ -29,7 +29,13 @@ async function sumsOf({ store }: Case, { owner, tenant }: SessionOwner): Promise
   return sums.filter((sum) => sum.owner === owner);
 }
 
-export function usageCases({ describe, it }: Suite): void {
+export function usageCases({ describe, it: each }: Suite): void {
+  const it: Suite['it'] = (name, body) =>
+    each(name, async (setup) => {
+      await untilDayLasts();
+      await body(setup);
+    });
+
   describe('usage', () => {
     it('a run counts once, by owner, agent and model, however often it is folded', async (setup) => {
       const owner = newMember();

@@ -8,7 +8,7 @@ import type { Notice } from '../../../protocol/notices.js';
 import { createMemoryStores, type MemoryStores } from '../../../store/memory/index.js';
 import { drive, newSessionId, userMessage } from '../../support/session-driver.js';
 import { createTestAgent } from '../../support/test-agent.js';
-import { until } from '../../support/until.js';
+import { until, untilDayLasts } from '../../support/until.js';
 import { createIdleRuns } from '../../support/idle-workflows.js';
 
 const { agent } = createTestAgent();
@@ -18,7 +18,8 @@ const ann = { owner: 'ann', tenant: 'acme' };
 let stores: MemoryStores;
 let lines: object[];
 let events: object[];
-beforeEach(() => {
+beforeEach(async () => {
+  await untilDayLasts();
   stores = createMemoryStores();
   lines = [];
   events = [];

@@ -1,12 +1,14 @@
 import type { Identity } from '../../../api/identity.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
 import { AGENT, drive } from '../../support/session-driver.js';
+import { untilDayLasts } from '../../support/until.js';
 import { startApi, type ApiServer } from '../../api/api-server.js';
 
 let api: ApiServer;
 
 /** Starts an API over ended runs of two users of acme and one of another tenant. */
 async function startFor(caller: Partial<Identity>): Promise<ApiServer> {
+  await untilDayLasts();
   const { store, streamManager } = createMemoryStores();
   for (const [owner, tenant, model] of [
     ['ann', 'acme', 'fast'],
