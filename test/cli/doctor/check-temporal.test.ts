@@ -84,6 +84,15 @@ describe('what doctor says of Temporal', () => {
   it('a server that lists no attributes is not wrong', () =>
     expect(judge({ searchAttributes: refused(12) })[2]?.level).toBe('note'));
 
+  it('queues and histories that cannot be read are no faults of theirs', () => {
+    const unread = { pollers: refused(14), payloadKeys: refused(14) };
+    const found = judge(unread).slice(3);
+    expect(found.map(({ check, level }) => [check, level])).toEqual([
+      ['workers', 'warn'],
+      ['codec keys', 'note'],
+    ]);
+  });
+
   it('workers that have not asked for more than a minute are gone, by the clock of the server', () => {
     const pollers = { value: { runs: NOW - 71_000, tools: 0 } };
     const verdict = judge({ pollers }, { now: NOW - 71_000 })[3];

@@ -40,9 +40,9 @@ function pour(response: ServerResponse, texts: Iterable<string>): void {
 async function call(speak: RequestListener) {
   const asked: string[] = [];
   const url = await serve((request, response) => {
-    expect(request.headers['x-api-key']).toBe('secret');
     asked.push(`${String(request.method)} ${String(request.url).split('?')[0] ?? ''}`);
-    if (request.method === 'GET') speak(request, response);
+    if (request.headers['x-api-key'] !== 'secret') response.writeHead(401).end();
+    else if (request.method === 'GET') speak(request, response);
     else response.end('{}');
   });
   const transport = new HttpRemoteAgentTransport({
