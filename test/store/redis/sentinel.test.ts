@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { explainRedis } from '../../../store/redis/inspect-redis.js';
 import { startFollower } from '../../support/follower.js';
 import { closeStores, openStores } from '../../support/test-stores.js';
@@ -19,6 +18,14 @@ async function startPair(): Promise<SentinelPair> {
   const pair = await startSentinelPair();
   pairs.push(pair);
   return pair;
+}
+
+async function untilReplicaHas(pair: SentinelPair, id: string, entries: number): Promise<void> {
+  await until('the replica has all', () =>
+    pair.replica.ask(
+      async (redis) => Number(await redis.hget(`hx:{${id}}:root`, 'seq')) >= entries,
+    ),
+  );
 }
 
 describe('behind Sentinels, when the master is killed', () => {
@@ -70,11 +77,7 @@ describe('behind Sentinels, when the master is killed', () => {
       const { session, say, writer } = await openSpeaker(worker);
       const follower = startFollower(api.streamManager, session.id, 0);
       await say(...words(10));
-      await until('the replica has all', () =>
-        pair.replica.ask(
-          async (redis) => Number(await redis.hget(`hx:{${session.id}}:root`, 'seq')) >= 10,
-        ),
-      );
+      await untilReplicaHas(pair, session.id, 10);
       const link = await startTcpProxy(pair.master.port);
       await pair.replica.ask((redis) => redis.replicaof('127.0.0.1', link.port));
       // From its next acknowledgement on, the replica receives nothing more from its master.
@@ -99,9 +102,17 @@ it('when Sentinels promote a replica while its master still runs, writers and fo
   await say(...words(10));
   const follower = startFollower(api.streamManager, session.id, 0);
   await until('the follower has them', () => follower.entries.length === 10);
+  await untilReplicaHas(pair, session.id, 10);
   await pair.failOver();
   // The Sentinel makes the old master a replica after ten seconds.
-  await pause(1_000);
+  await until('all have left the old master', () =>
+    pair.master.ask(async (redis) => {
+      const clients = String(await redis.client('LIST'))
+        .trim()
+        .split('\n');
+      return clients.every((each) => /cmd=client|name=sentinel-/.test(each));
+    }),
+  );
   expect(await session.say(writer, 11, 'new', 10)).toMatchObject({ kind: 'appended' });
   const seq = await pair.replica.ask((redis) => redis.hget(`hx:{${session.id}}:root`, 'seq'));
   expect(Number(seq)).toBe(11);
