@@ -12,7 +12,10 @@ const product = useLocalProduct();
 /** Shorter than the interval at which a page polls. */
 const TOLD_MS = 10_000;
 
-const leave = new AbortController();
+let leave: AbortController;
+beforeEach(() => {
+  leave = new AbortController();
+});
 afterEach(() => {
   leave.abort();
 });

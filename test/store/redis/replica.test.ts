@@ -70,6 +70,7 @@ describe('a read-only replica', () => {
     await expect(Promise.race([decided, refusals(3)])).resolves.toBe('refused');
     await replica.ask((redis) => redis.replicaof('NO', 'ONE'));
     expect(await decided).toMatchObject({ kind: 'stored' });
+    await replica.ask((redis) => redis.replicaof('127.0.0.1', master.port));
   });
 });
 
