@@ -120,19 +120,15 @@ export interface ResyncState {
  * }
  */
 export function useResyncState(data?: ChatData): ResyncState & ReturnType<typeof useStreamResync> {
-  const [state, setState] = useState<ResyncState>({
-    hasResynced: false,
-    resyncCount: 0,
-    lastResync: undefined,
+  const [resyncs, setResyncs] = useState({
+    count: 0,
+    last: undefined as ResyncState['lastResync'],
   });
-  const { onData } = useStreamResync(data, (event) => {
-    setState(({ resyncCount }) => ({
-      hasResynced: true,
-      resyncCount: resyncCount + 1,
-      lastResync: event,
-    }));
+  const { onData } = useStreamResync(data, (last) => {
+    setResyncs(({ count }) => ({ count: count + 1, last }));
   });
-  return { ...state, onData };
+  const { count: resyncCount, last: lastResync } = resyncs;
+  return { hasResynced: resyncCount > 0, resyncCount, lastResync, onData };
 }
 
 export interface UseAutoResyncOptions<M extends ChatMessage> extends SnapshotSource {
