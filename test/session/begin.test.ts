@@ -268,6 +268,7 @@ it('a message while a person is asked abandons open and approved calls: each get
     { toolCallId: 'e', errorCode: 'client_tool_abandoned' },
     { role: 'user', id: 'u2' },
   ]);
+  includes(await session.messages('run_interrupted'), [{ runId, reason: 'abandoned' }]);
   includes(await session.messages('stream_end'), [{ status: 'interrupted' }]);
   equal(await session.decide(runId, 'b', true), { kind: 'already_completed' });
   equal(await session.start(runId, 1, 'c'), { kind: 'settled' });

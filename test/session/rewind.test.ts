@@ -94,6 +94,7 @@ describe('rewind', () => {
     await takeStep(session, again.run, 1);
     await conclude(session, again.run, 2);
     await playTurn(session, 'u2');
+    await streamManager.cleanupToStep(session.id, 2);
     includes(await session.retry({ messageId: 'u1' }), { run: { turn: 1, messageId: 'msg-1' } });
     equal(textIn(await session.log()), '');
     includes(await session.rows(), [{ role: 'user', id: 'u1' }]);

@@ -235,6 +235,19 @@ describe('a stored step', () => {
     expect(message?.parts[1] && 'approval' in message.parts[1]).toBe(isApproved);
   });
 
+  it('has what the provider says about a thought and about a text', () => {
+    const providerMetadata = { openai: { itemId: 'i1' } };
+    const parts: AssistantRow['parts'] = [
+      { type: 'reasoning', text: 'Hm.', providerMetadata },
+      { type: 'text', text: 'Yes.', providerMetadata },
+    ];
+    const [message] = convertToUIMessages([{ ...step('server'), parts }]);
+    expect(message?.parts.slice(1)).toMatchObject([
+      { type: 'reasoning', text: 'Hm.', providerMetadata },
+      { type: 'text', text: 'Yes.', providerMetadata },
+    ]);
+  });
+
   it('does not have a call that the step of a pause shows', () => {
     const held = step('approval', 'a');
     const [message] = convertToUIMessages([
