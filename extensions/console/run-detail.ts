@@ -15,6 +15,7 @@ import { legSpan } from '../../protocol/telemetry.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { RunInfo } from '../../store/contract/runs.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
+import { firstRowOf } from '../../store/record/first-row.js';
 import { isOfTenant } from '../../store/record/ownership.js';
 import type { ListedRun } from './run-list.js';
 
@@ -28,12 +29,6 @@ async function findRun(
   const all = await runs.list(sessionOfRun(runId));
   const run = all.find((each) => each.runId === runId);
   return run && { run, all };
-}
-
-/** Returns the row from which a run may have steps: one that was steered has some before its turn. */
-function firstRowOf({ run, all }: { run: RunInfo; all: RunInfo[] }): number {
-  const before = all.slice(0, all.indexOf(run)).findLast(({ rewound }) => rewound !== true);
-  return before?.startRow ?? 0;
 }
 
 /**
@@ -79,11 +74,11 @@ export async function readRunDetail(
   if (found === undefined) return undefined;
   const listed = await findRun(deps, runId);
   if (listed === undefined) return undefined;
-  const { run } = listed;
+  const { run, all } = listed;
   const { record, openCalls } = found;
   const { status, turn, mode, stepCount, startedAt, endedAt, by, reason, error, usage } = run;
   const isNewest = record.runId === runId;
-  const rows = run.rewound === true ? [] : await sessions.rows(sessionId, firstRowOf(listed));
+  const rows = run.rewound === true ? [] : await sessions.rows(sessionId, firstRowOf(run, all));
   // People are asked by the newest run of the conversation itself.
   const mayAsk = isNewest && sessionId === conversation.sessionId;
   return {
@@ -195,7 +190,7 @@ export async function readStep(
   const { run, all } = found;
   const later = all.filter(({ turn, rewound }) => turn > run.turn && rewound !== true);
   const endRow = later.length === 0 ? undefined : Math.min(...later.map((each) => each.startRow));
-  const firstRow = firstRowOf(found);
+  const firstRow = firstRowOf(run, all);
   const rows = await sessions.rows(sessionId, firstRow, endRow);
   const turnAt = run.startRow - firstRow;
   const at = rows.findIndex(

@@ -7,6 +7,7 @@ import { verdictInTime } from '../../protocol/actor.js';
 import { hashInput } from '../../protocol/shown-call.js';
 import type { OpenCall } from '../../store/contract/call-record.js';
 import type { SessionRecord } from '../../store/contract/sessions.js';
+import { firstRowOf } from '../../store/record/first-row.js';
 import { isOfTenant } from '../../store/record/ownership.js';
 import {
   listHidden,
@@ -177,9 +178,10 @@ async function whyClosed(
   toolCallId: string,
 ): Promise<HelixError> {
   const sessionId = sessionOfRun(runId);
-  const run = (await runs.list(sessionId)).find((each) => each.runId === runId);
+  const all = await runs.list(sessionId);
+  const run = all.find((each) => each.runId === runId);
   if (run === undefined || run.rewound === true) return closed('stale_run');
-  const rows = await sessions.rows(sessionId, run.startRow);
+  const rows = await sessions.rows(sessionId, firstRowOf(run, all));
   const row = rows.find((each) => each.role === 'tool' && each.toolCallId === toolCallId);
   const decision = row?.role === 'tool' ? row.decision : undefined;
   if (decision === undefined) return closed('stale_run');

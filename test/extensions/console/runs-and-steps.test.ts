@@ -10,6 +10,7 @@ import type { NewCall } from '../../../store/contract/call-record.js';
 import { playTurn, takeStep } from '../../../store/conformance/session/played-turns.js';
 import { newSubAgent } from '../../../store/conformance/tree.js';
 import { createMemoryStores } from '../../../store/memory/index.js';
+import { createIdleRuns } from '../../support/idle-workflows.js';
 import { drive, newCall, newSessionId, userMessage } from '../../support/session-driver.js';
 
 /** Plays two turns: the first has an approved call, the second a waiting one. */
@@ -103,6 +104,35 @@ it('a run that was steered has its steps from before that, too', async () => {
   expect(detail?.steps.map(({ step }) => step)).toEqual([1, 2]);
   const steps = await Promise.all([1, 2].map((step) => readStep(deps, run.runId, step)));
   expect(steps.map((step) => step?.prompt)).toEqual(['hello from u2', 'hello from u3']);
+});
+
+it("a copy's runs read none of the turns that were copied before theirs", async () => {
+  const stores = createMemoryStores();
+  const session = drive(stores, newSessionId());
+  await playTurn(session, 'u1');
+  await playTurn(session, 'u2');
+  const rows = await stores.store.sessions.rows(session.id, 0);
+  const { sessionId: to } = await createIdleRuns(stores).branch({
+    sessionId: session.id,
+    by: 'ann',
+  });
+  await drive(stores, to).newRun('u3');
+  const read: number[] = [];
+  const { sessions } = stores.store;
+  const stateStore = {
+    ...stores.store,
+    sessions: {
+      ...sessions,
+      rows: (id: string, from: number, ...more: never[]) => {
+        read.push(from);
+        return sessions.rows(id, from, ...more);
+      },
+    },
+  };
+  for (const { runId } of await stores.store.runs.list(to)) {
+    await readStep({ stateStore } as never, runId, 1);
+  }
+  expect(read).toEqual([rows.length / 2, rows.length / 2]);
 });
 
 it('a step that a hidden message asked for shows no message of the turn before', async () => {

@@ -123,25 +123,30 @@ describe.each([
   ['that was answered', 'already_completed'],
   ['whose time is over', 'expired'],
 ])('a question %s', (_, code) =>
-  it.each(['waits for another answer', 'has gone on'])('while its run %s', async (how) => {
-    const other = drive(api.stores, toStoredSessionId('other', 'acme'));
-    const begun = await other.newRun({ owner: 'ann', tenant: 'acme' });
-    const { runId } = begun;
-    const late = code === 'expired' ? { deadlineMs: 1 } : {};
-    await other.ask(runId, 1, [newCall('c1', 'approval', late), newCall('c2', 'client')]);
-    if (code === 'expired') {
-      const expire = async () => (await other.expireAs(runId, 'c1', false)).kind === 'stored';
-      await until('the deadline is over', expire);
-    } else await other.decide(runId, 'c1', false);
-    if (how === 'has gone on') {
-      await other.answer(runId, 'c2', { output: 1 });
-      await other.ask(runId, 2, []);
-    }
-    for (const way of WAYS) {
-      const refused = await follow(way, 'text/html', { sessionId: other.id, runId });
-      expect(refused).toMatchObject({ status: 409, code, headers: PRIVATE });
-    }
-  }),
+  it.each(['waits for another answer', 'has gone on', 'was steered'])(
+    'while its run %s',
+    async (how) => {
+      const other = drive(api.stores, toStoredSessionId('other', 'acme'));
+      const begun = await other.newRun({ owner: 'ann', tenant: 'acme' });
+      const { runId } = begun;
+      const late = code === 'expired' ? { deadlineMs: 1 } : {};
+      await other.ask(runId, 1, [newCall('c1', 'approval', late), newCall('c2', 'client')]);
+      if (code === 'expired') {
+        const expire = async () => (await other.expireAs(runId, 'c1', false)).kind === 'stored';
+        await until('the deadline is over', expire);
+      } else await other.decide(runId, 'c1', false);
+      if (how !== 'waits for another answer') {
+        await other.answer(runId, 'c2', { output: 1 });
+        const more = { owner: 'ann', tenant: 'acme', messages: [userMessage('u3')] };
+        if (how === 'was steered') await other.begin({ ...more, policy: 'steer' });
+        await other.ask(runId, 2, []);
+      }
+      for (const way of WAYS) {
+        const refused = await follow(way, 'text/html', { sessionId: other.id, runId });
+        expect(refused).toMatchObject({ status: 409, code, headers: PRIVATE });
+      }
+    },
+  ),
 );
 
 describe.each(
