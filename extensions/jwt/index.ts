@@ -5,6 +5,7 @@ import { personIdOf, readCookie, type Authenticate, type Identity } from '../../
 import { ROLES, type Role } from '../../protocol/actor.js';
 import { HelixError } from '../../protocol/errors.js';
 import { LIMITS } from '../../protocol/limits.js';
+import { openKeySet } from './key-set.js';
 import { loadJose } from './load-jose.js';
 
 /** Claims of a token. A type of `jose` would bind programs without that package to it. */
@@ -24,7 +25,10 @@ export interface JwtOptions {
   secret?: string | undefined;
   /** Public key as PEM (SPKI) or certificate. */
   publicKey?: string | undefined;
-  /** URL of the issuer's key set. Keys are cached for ten minutes; an unknown key is fetched. */
+  /**
+   * URL of the issuer's key set. It is fetched again after ten minutes and for an unknown key. While
+   * that fails, the known keys count for an hour.
+   */
   jwksUrl?: string | undefined;
   /** Required `iss` claim. Default: any issuer that has the key. */
   issuer?: string | readonly string[] | undefined;
@@ -81,7 +85,6 @@ const SIGNATURES = [
   'Ed25519',
 ];
 const SECRET_BYTES = 32;
-const KEY_SET_BYTES = 1024 * 1024;
 const BEARER = /^Bearer +([^\s]+) *$/i;
 
 /**
@@ -153,10 +156,10 @@ function readKey(options: JwtOptions): (library: typeof jose) => jose.JWTVerifyG
     if (url.protocol !== 'https:' && !isLoopback(url.hostname)) {
       throw new Error('jwksUrl must be https:, or an address of this machine.');
     }
-    return ({ createRemoteJWKSet, customFetch, errors }) => {
-      const options = { cooldownDuration: jwksCooldownMs, [customFetch]: fetchKeys };
-      const keys = createRemoteJWKSet(url, options);
-      return async (header, token) => keys(header, token).catch(refuseKey(errors));
+    return (library) => {
+      const getKey = openKeySet(library, url, jwksCooldownMs);
+      const refuse = refuseKey(library.errors);
+      return (header, token) => getKey(header, token).catch(refuse);
     };
   }
   if (publicKey !== undefined) {
@@ -174,18 +177,6 @@ function readKey(options: JwtOptions): (library: typeof jose) => jose.JWTVerifyG
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host);
 }
-
-const fetchKeys: jose.FetchImplementation = async (url, options) => {
-  const response = await fetch(url, options);
-  const pieces: Uint8Array[] = [];
-  let received = 0;
-  for await (const bytes of response.body ?? []) {
-    received += bytes.length;
-    if (received > KEY_SET_BYTES) throw new Error('the key set is too large');
-    pieces.push(bytes);
-  }
-  return new Response(Buffer.concat(pieces), response);
-};
 
 /** Refuses a token whose key is not in the set; without the set the token may still be good. */
 function refuseKey(errors: typeof jose.errors): (error: unknown) => never {

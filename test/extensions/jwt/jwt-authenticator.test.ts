@@ -14,6 +14,7 @@ import { createJwtAuthenticator, type JwtOptions } from '../../../extensions/jwt
 import { say, startApi, type ApiServer } from '../../api/api-server.js';
 import { listen } from '../../support/listen.js';
 import { SECRET } from '../../support/people.js';
+import { until } from '../../support/until.js';
 
 const hmac = new TextEncoder().encode(SECRET);
 
@@ -290,6 +291,17 @@ describe('tokens of an issuer with a key set', () => {
   const signFor = (kid: string, key: KeyPair): Promise<string> =>
     sign({}, key.privateKey, { alg: 'ES256', kid });
 
+  /** The clock of key sets, ms ahead. */
+  let ahead = 0;
+  beforeEach(() => {
+    ahead = 0;
+    const now = performance.now.bind(performance);
+    jest.spyOn(performance, 'now').mockImplementation(() => now() + ahead);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+
   it('a token is verified with the key that it names, which is fetched once', async () => {
     issuing.keys = [{ kid: 'one', key: first.publicKey }];
     const server = await startWith({ jwksUrl: issuing.url });
@@ -334,13 +346,60 @@ describe('tokens of an issuer with a key set', () => {
     const response = await server.get('/api/sessions', bearer(token));
     expect(response.headers.get('retry-after')).toBe('1');
     expect(await response.text()).not.toMatch(/jwk|127\.0\.0\.1/i);
+    expect(issuing.asked).toBe(1);
     issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    ahead = 1_000;
     expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
     // The authenticator refuses a malformed token even without the issuer.
     await issuing.close();
     const other = await startWith({ jwksUrl: issuing.url });
     expect(await ask(other, bearer(token))).toEqual([503, 'unavailable']);
     expect(await ask(other, {})).toEqual(REFUSED);
+  });
+
+  it('tokens with unknown keys fetch once a second at most while the issuer fails', async () => {
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    const server = await startWith({ jwksUrl: issuing.url });
+    const [known, unknown] = [await signFor('one', first), await signFor('two', second)];
+    expect(await ask(server, bearer(known))).toEqual(SIGNED_IN);
+    issuing.keys = undefined;
+    ahead = 30_000;
+    for (let n = 0; n < 5; n += 1) {
+      expect(await ask(server, bearer(unknown))).toEqual([503, 'unavailable']);
+    }
+    expect(issuing.asked).toBe(2);
+    expect(await ask(server, bearer(known))).toEqual(SIGNED_IN);
+    ahead += 1_000;
+    expect(await ask(server, bearer(unknown))).toEqual([503, 'unavailable']);
+    expect(issuing.asked).toBe(3);
+  });
+
+  it('the known keys count for an hour while the set cannot be fetched', async () => {
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    const server = await startWith({ jwksUrl: issuing.url });
+    const token = await signFor('one', first);
+    expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
+    issuing.keys = undefined;
+    ahead = 59 * 60 * 1000;
+    expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
+    await until('the set is asked for again', () => issuing.asked === 2);
+    ahead = 60 * 60 * 1000;
+    expect(await ask(server, bearer(token))).toEqual([503, 'unavailable']);
+  });
+
+  it('a key that was withdrawn counts for ten minutes', async () => {
+    issuing.keys = [{ kid: 'one', key: first.publicKey }];
+    const server = await startWith({ jwksUrl: issuing.url });
+    const token = await signFor('one', first);
+    expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
+    issuing.keys = [{ kid: 'two', key: second.publicKey }];
+    ahead = 10 * 60 * 1000 - 5_000;
+    expect(await ask(server, bearer(token))).toEqual(SIGNED_IN);
+    expect(issuing.asked).toBe(1);
+    ahead = 10 * 60 * 1000;
+    const isRefused = async (): Promise<boolean> => (await ask(server, bearer(token)))[0] === 401;
+    await until('the withdrawn key is refused', isRefused);
+    expect(issuing.asked).toBe(2);
   });
 
   it('a key set above the size limit is not accepted', async () => {
