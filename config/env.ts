@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { BusyPolicy } from '../protocol/replies.js';
 import { LIMITS, TIMES, type Times } from '../protocol/limits.js';
@@ -52,9 +53,8 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 
 const text = z.string().min(1);
 const webUrl = z.url({ protocol: /^https?$/, error: 'must be an address that begins with http' });
-const url = z.url('must be a URL');
 /** The address of a page; paths are appended to it. */
-const pageUrl = url.transform((value) => value.replace(/\/+$/, ''));
+const pageUrl = webUrl.transform((value) => value.replace(/\/+$/, ''));
 
 const YES = ['1', 'true', 'yes', 'on'];
 const yesOrNo = z.enum([...YES, '0', 'false', 'no', 'off'], 'must be true or false');
@@ -77,11 +77,15 @@ const adminAddress = z
   })
   .refine((address) => address.port <= 65535, 'must be a port, or address:port');
 
-const whole = (min: number, fault: string) =>
-  z.string().transform(Number).pipe(z.number(fault).int().min(min, fault));
+const whole = (min: number, fault: string, max = Number.MAX_SAFE_INTEGER) =>
+  z.string().transform(Number).pipe(z.number(fault).int().min(min, fault).max(max, fault));
 const seconds = whole(0, 'must be a number of seconds');
 const count = whole(0, 'must be a number from 0');
 const atLeastOne = whole(1, 'must be a number from 1');
+/** Temporal's SDK reserves memory for each. */
+const cachedRuns = whole(0, 'must be a number from 0 to 1000000', 1_000_000);
+/** Longer timers of the platform end at once. */
+const milliseconds = whole(0, 'must be a number of ms, below 25 days', 2 ** 31 - 1);
 
 /** `acme=31536000,rival=0`: seconds by tenant. */
 const secondsByTenant = z
@@ -100,18 +104,33 @@ const list = z.string().transform((value) =>
 
 const origins = list.refine((items) => items.every(isOrigin), 'must be origins: https://host:port');
 
+/** Hosts in the form that addresses have. */
+const hosts = list
+  .transform((items) => items.map((item) => item.toLowerCase()))
+  .refine(
+    (items) => items.every((item) => toHost(`https://${item}`) === item),
+    'must be hosts, as files.example.com or files.example.com:8443',
+  );
+
 /** Keys that sign, the newest first. */
 const signingKeys = list.refine(
   (keys) => keys.every((key) => key.length >= 32),
   'must have 32 characters or more',
 );
 
-const dollars = text.transform(Number).refine((usd) => usd > 0, 'must be a number above 0');
+const dollars = text
+  .transform(Number)
+  .refine((usd) => usd > 0 && usd < Infinity, 'must be a number above 0');
 
 /** The number of proxies in front of the API, or their addresses. */
-const proxies = list.transform((items) =>
-  items.length === 1 && /^\d{1,2}$/.test(items[0] ?? '') ? Number(items[0]) : items,
-);
+const proxies = list
+  .transform((items) =>
+    items.length === 1 && /^\d{1,2}$/.test(items[0] ?? '') ? Number(items[0]) : items,
+  )
+  .refine(
+    (proxies) => typeof proxies === 'number' || proxies.every(isProxy),
+    'must be a number of proxies, or addresses: 10.0.0.1, 10.0.0.0/8, loopback',
+  );
 
 const timeNames = Object.keys(TIMES) as (keyof Times)[];
 
@@ -162,14 +181,16 @@ const EnvSchema = z.object({
   TEMPORAL_CODEC_KEYS: text.optional(),
   TASK_QUEUE: text.default(DEFAULT_TASK_QUEUE),
   /** Worker versioning: this worker is that build of that deployment, and keeps the runs it began. */
-  TEMPORAL_DEPLOYMENT_NAME: text.optional(),
+  TEMPORAL_DEPLOYMENT_NAME: text
+    .regex(/^(?!__)[^.:]+$/, 'must not contain . or :, nor begin with __')
+    .optional(),
   TEMPORAL_WORKER_BUILD_ID: text.optional(),
   /** Concurrency limits of one worker process: model calls, tools, and tools of one user. */
   MODEL_SLOTS: atLeastOne.default(300),
   TOOL_SLOTS: atLeastOne.default(200),
   TOOLS_PER_USER: atLeastOne.default(50),
   /** Runs that one worker caches between their tasks; default: by its heap limit, up to 500. */
-  CACHED_RUNS: count.optional(),
+  CACHED_RUNS: cachedRuns.optional(),
   /** `<provider>:<model id>`; default: the scripted model. */
   MODEL: text.regex(/^[\w-]+(:.+)?$/, 'must be <provider>:<model id>').optional(),
   /** A run that was not started within this time is ended. */
@@ -200,7 +221,7 @@ const EnvSchema = z.object({
   /** Key of the tokens with which users sign in; exactly one of three settings. */
   JWT_SECRET: text.optional(),
   JWT_PUBLIC_KEY: text.optional(),
-  JWT_JWKS_URL: url.optional(),
+  JWT_JWKS_URL: webUrl.optional(),
   JWT_ISSUER: text.optional(),
   JWT_AUDIENCE: text.optional(),
   JWT_USER_CLAIM: text.optional(),
@@ -246,7 +267,7 @@ const EnvSchema = z.object({
   /** Retention for single tenants, `acme=31536000,rival=0`. */
   AUDIT_TTL_TENANTS: secondsByTenant.optional(),
   /** Hosts whose files messages may name by https address. */
-  FILE_HOSTS: list.optional(),
+  FILE_HOSTS: hosts.optional(),
   LOG_LEVEL: z.enum(LOG_LEVELS).default('info'),
   /** The collector that gets traces; one of the two. Without it no code of OpenTelemetry is loaded. */
   OTEL_EXPORTER_OTLP_ENDPOINT: webUrl.optional(),
@@ -268,7 +289,7 @@ const EnvSchema = z.object({
   /** `gen_ai_latest_experimental` among its items: names that are not released yet. */
   OTEL_SEMCONV_STABILITY_OPT_IN: list.optional(),
   /** Delay before spans are exported, ms. */
-  OTEL_BSP_SCHEDULE_DELAY: count.optional(),
+  OTEL_BSP_SCHEDULE_DELAY: milliseconds.optional(),
   /** A page that shows a trace, with `{traceId}`, `{runId}` or `{sessionId}` in it. */
   TRACE_URL_TEMPLATE: text
     .refine((value) => /\{(traceId|runId|sessionId)\}/.test(value) && URL.canParse(value), {
@@ -295,12 +316,12 @@ const EnvSchema = z.object({
   /** Public address of the chat page, for links from the Temporal UI. */
   PUBLIC_URL: pageUrl.optional(),
   OPENAI_API_KEY: text.optional(),
-  OPENAI_BASE_URL: url.optional(),
+  OPENAI_BASE_URL: webUrl.optional(),
   ANTHROPIC_API_KEY: text.optional(),
-  ANTHROPIC_BASE_URL: url.optional(),
+  ANTHROPIC_BASE_URL: webUrl.optional(),
   GOOGLE_GENERATIVE_AI_API_KEY: text.optional(),
-  GOOGLE_GENERATIVE_AI_BASE_URL: url.optional(),
-  OPENAI_COMPATIBLE_BASE_URL: url.optional(),
+  GOOGLE_GENERATIVE_AI_BASE_URL: webUrl.optional(),
+  OPENAI_COMPATIBLE_BASE_URL: webUrl.optional(),
   OPENAI_COMPATIBLE_API_KEY: text.optional(),
 });
 
@@ -349,6 +370,19 @@ function findKeyFault(env: Record<string, string | undefined>): string | undefin
     if (value.trim() === '') return `${name} is blank; set it, or leave it out`;
   }
   return undefined;
+}
+
+function toHost(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined;
+}
+
+/** Returns true for a name of Express, an address or a network. */
+function isProxy(item: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(item)) return true;
+  const [address = '', bits = '1', ...more] = item.split('/');
+  const most = isIP(address) === 6 ? 128 : 32;
+  const isBits = /^\d+$/.test(bits) && Number(bits) >= 1 && Number(bits) <= most;
+  return isIP(address) > 0 && more.length === 0 && (isBits || isIP(bits) === 4);
 }
 
 /** Returns true for an address that the Redis stores can connect to. */

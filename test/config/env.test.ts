@@ -124,6 +124,22 @@ describe('parseEnv', () => {
     ['BUDGET_ACTION', 'stop'],
     ['AUDIT_TTL_TENANTS', 'acme'],
     ['HELIX_TIMES', 'fast'],
+    ['CACHED_RUNS', '1000001'],
+    ['OTEL_BSP_SCHEDULE_DELAY', '2147483648'],
+    ['BUDGET_USER_MONTH_USD', '1e400'],
+    ['PUBLIC_URL', 'localhost:3000'],
+    ['TEMPORAL_UI_URL', 'javascript:alert(1)'],
+    ['OPENAI_BASE_URL', 'localhost:11434/v1'],
+    ['TEMPORAL_DEPLOYMENT_NAME', 'agents.eu'],
+    ['TEMPORAL_DEPLOYMENT_NAME', 'agents:eu'],
+    ['TEMPORAL_DEPLOYMENT_NAME', '__agents'],
+    ['FILE_HOSTS', 'https://files.test'],
+    ['FILE_HOSTS', 'a.test,files.test/images'],
+    ['TRUSTED_PROXIES', 'proxy'],
+    ['TRUSTED_PROXIES', '-1'],
+    ['TRUSTED_PROXIES', '10.0.0.1,10.0.0.0/33'],
+    ['TRUSTED_PROXIES', '::1/129'],
+    ['TRUSTED_PROXIES', '10.0.0.0/8/8'],
     ['HELIX_TIMES', '{"patience":500}'],
     ['AUDIT_TTL_TENANTS', 'acme=1,rival=-1'],
   ])('parseEnv names %s when it is "%s", in one line', (name, value) => {
@@ -151,7 +167,13 @@ describe('parseEnv', () => {
     });
     expect(config.CORS_ORIGINS).toEqual(['https://a.test', 'https://b.test']);
     expect(config.TRUSTED_PROXIES).toBe(2);
-    expect(parseEnv({ TRUSTED_PROXIES: '10.0.0.1' }).TRUSTED_PROXIES).toEqual(['10.0.0.1']);
+    for (const proxies of [['10.0.0.1'], ['::1', '10.0.0.0/32', 'fd00::/128', 'loopback']]) {
+      expect(parseEnv({ TRUSTED_PROXIES: proxies.join() }).TRUSTED_PROXIES).toEqual(proxies);
+    }
+    expect(parseEnv({ FILE_HOSTS: 'Files.test, b.test:8443' }).FILE_HOSTS).toEqual([
+      'files.test',
+      'b.test:8443',
+    ]);
   });
 
   it.each([
