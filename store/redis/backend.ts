@@ -4,20 +4,21 @@ import { HelixError } from '../../protocol/errors.js';
 import type { Backend, Commit } from '../change.js';
 import { fieldsOf, jsonOf, writerOf, type StreamEntry } from './entries.js';
 import type { Atomic } from './atomic.js';
+import type { KeySpace } from './keys.js';
 import type { Check, Write as Command } from './write-if.js';
 
 const EARLIER = 'This conversation was made by an earlier build and cannot be read.';
 
 export interface BackendOptions extends Pick<Atomic, 'load' | 'writeIf'> {
-  prefix: string;
+  keys: Pick<KeySpace, 'prefix' | 'channels'>;
   keep: Backend['keep'];
 }
 
-export function createBackend({ load, writeIf, prefix, keep }: BackendOptions): Backend {
+export function createBackend({ load, writeIf, keys: space, keep }: BackendOptions): Backend {
   return {
     keep,
     load: async (conversationId, reads, isLarge) => {
-      const keys = keysOf(prefix, conversationId);
+      const keys = keysOf(space, conversationId);
       const { commands, pick } = toReads(keys, reads);
       const versioned = [keys('', 'record'), keys('', 'files')];
       const loaded = await load(versioned, commands, isLarge);
@@ -34,7 +35,7 @@ export function createBackend({ load, writeIf, prefix, keep }: BackendOptions): 
       };
     },
     commit: async (conversationId, version, commit) => {
-      const keys = keysOf(prefix, conversationId);
+      const keys = keysOf(space, conversationId);
       const [root, files] = [keys('', 'record'), keys('', 'files')];
       const [before = '', sequence = '', changes = ''] = version.split(' ');
       const next = randomUUID();
@@ -90,10 +91,11 @@ const NAMES: Partial<Record<string, string>> = {
   erasures: 'gone',
 };
 
-function keysOf(prefix: string, conversationId: string): Keys {
+function keysOf({ prefix, channels }: BackendOptions['keys'], conversationId: string): Keys {
   const base = `${prefix}:{${conversationId}}:`;
+  const names: Partial<Record<string, string>> = { ...NAMES, ...channels };
   return (part, name) => {
-    const key = NAMES[name] ?? name;
+    const key = names[name] ?? name;
     return part === '' ? base + key : `${base}${part}:${key}`;
   };
 }

@@ -7,7 +7,7 @@ import type { LeaseThread } from '../contract/leases.js';
 import type { RedisConnection } from './clients.js';
 import { commandsOf, type Commands } from './commands.js';
 import { createRedisFileStore } from './file-store.js';
-import { createKeySpace, DEFAULT_PREFIX, type KeySpace } from './keys.js';
+import { createKeySpace, type KeySpace } from './keys.js';
 import { rightsFor } from './rights.js';
 import {
   corkWrites,
@@ -107,7 +107,7 @@ export function completeContext(
   };
   return {
     ...own,
-    ...createChange(createBackend({ ...own, prefix: own.keys.prefix, keep })),
+    ...createChange(createBackend({ ...own, keep })),
     audit: { keys: auditKeys, keptMs: toKeptMs(auditTtlSeconds) },
   };
 }
@@ -123,7 +123,8 @@ export function createContext(
   if (options.auditKeys?.some((key) => key.length < MIN_KEY) === true) {
     throw new Error(`auditKeys: a key has at least ${String(MIN_KEY)} characters.`);
   }
-  const keys = createKeySpace(options.prefix);
+  const { db = 0, keyPrefix = '' } = redis.options as { db?: number; keyPrefix?: string };
+  const keys = createKeySpace(options.prefix, db);
   const unanswered = createUnanswered();
   const repeat = retriesRefusals ? waitOutRefusals(() => redis.status === 'end') : sendOnce;
   const sendOn = (to: RedisConnection): Send =>
@@ -131,7 +132,8 @@ export function createContext(
   const [send, sendRead] = [sendOn(redis), sendOn(reads)];
   const rights = rightsFor(keys);
   const own = {
-    data: nameData(redis, options.prefix),
+    // Servers have several addresses, so only database and prefix are compared.
+    data: `Redis, database ${String(db)}, prefix ${keyPrefix}${keys.prefix}`,
     redis: commandsOf(redis, send),
     reads: commandsOf(reads, sendRead),
     keys,
@@ -141,10 +143,4 @@ export function createContext(
     fileStore: options.files ?? createRedisFileStore(reads, keys, sendRead),
   };
   return { ...completeContext(own, options), unanswered };
-}
-
-/** Servers have several addresses, so only database and prefix are compared. */
-function nameData(redis: RedisConnection, prefix = DEFAULT_PREFIX): string {
-  const { db = 0, keyPrefix = '' } = redis.options as { db?: number; keyPrefix?: string };
-  return `Redis, database ${String(db)}, prefix ${keyPrefix}${prefix}`;
 }

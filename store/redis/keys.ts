@@ -53,8 +53,15 @@ export const DEFAULT_PREFIX = 'hx';
 
 export type KeySpace = ReturnType<typeof createKeySpace>;
 
-/** Creates the names of keys under one prefix. They throw HelixError `validation_error` for a malformed session id. */
-export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
+/**
+ * Creates the names of keys under one prefix. They throw HelixError `validation_error` for a malformed session id.
+ *
+ * @param database all databases of a server share its channels, so other ones than 0 are part of a channel's name
+ */
+export function createKeySpace(prefix: string = DEFAULT_PREFIX, database = 0) {
+  const toChannel = (name: string): string =>
+    database === 0 ? name : `${name}:${String(database)}`;
+  const channels = { channel: toChannel('channel'), stop: toChannel('stop') };
   /** Returns the prefix with the hash tag of a session and its sub-agents: scripts need them in one slot. */
   const shared = (sessionId: string): string => `${prefix}:{${rootOf(sessionId)}}:`;
   const base = (sessionId: string): string => {
@@ -64,14 +71,16 @@ export function createKeySpace(prefix: string = DEFAULT_PREFIX) {
   };
   return {
     prefix,
+    channels,
     session: (sessionId: string): SessionKeys => {
       const [own, common] = [base(sessionId), shared(sessionId)];
-      return { ...under(common, SHARED_KEYS), ...under(own, OWN_KEYS) };
+      const named = { ...under(common, SHARED_KEYS), ...under(own, OWN_KEYS) };
+      return { ...named, channel: common + channels.channel, stop: common + channels.stop };
     },
     /** Keys of the append script; separate because every token needs them. */
     append: (sessionId: string): string[] => {
       const [own, common] = [base(sessionId), shared(sessionId)];
-      const conversation = ['root', 'stream', 'channel'].map((name) => common + name);
+      const conversation = ['root', 'stream', channels.channel].map((name) => common + name);
       return [`${own}root`, `${own}writers`, ...conversation];
     },
     /** Acts of a conversation that are not relayed yet, in its slot. */

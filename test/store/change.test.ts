@@ -18,7 +18,7 @@ async function openStream(meanwhile: (append: () => Promise<unknown>) => Promise
   const atomic = createLocalAtomic(createKeyspace({ now: Date.now }));
   const backend = createBackend({
     ...atomic,
-    prefix: 'hx',
+    keys: createKeySpace(),
     keep: { streamMs: 0, sessionMs: 0, entries: 0 },
   });
   const { change } = createChange(backend);
@@ -235,7 +235,7 @@ it('an erasure that was prepared for an earlier state of its conversation remove
 it('a look that has to load twice sees one moment', async () => {
   const backend = createBackend({
     ...createLocalAtomic(createKeyspace({ now: Date.now })),
-    prefix: 'hx',
+    keys: createKeySpace(),
     keep: { streamMs: 0, sessionMs: 0, entries: 0 },
   });
   const { change } = createChange(backend);

@@ -81,7 +81,7 @@ async function playOn(
   requests: readonly { sent: Sent; now: number }[],
 ): Promise<Played> {
   let clock = 0;
-  const backend = createBackend({ ...atomic, prefix, keep: KEEP });
+  const backend = createBackend({ ...atomic, keys: createKeySpace(prefix), keep: KEEP });
   const load: Backend['load'] = async (...reads) => ({
     ...(await backend.load(...reads)),
     now: clock,

@@ -25,6 +25,12 @@ describe('keys of a session', () => {
     }
   });
 
+  it('appends are published on the channel of the session, in each database', () => {
+    for (const keys of [createKeySpace(), createKeySpace('hx', 3)]) {
+      expect(keys.append('a').at(-1)).toBe(keys.session('a').channel);
+    }
+  });
+
   it('the keys of a session differ from those of other sessions and prefixes', () => {
     const spaces = ['hx', 'other'].map((prefix) => createKeySpace(prefix));
     const namesOf = (id: string): string[] =>

@@ -6,13 +6,36 @@ import { createTail } from '../../../store/redis/tail/tail.js';
 import { textIn } from '../../support/session-driver.js';
 import { countSubscribers, startFollower } from '../../support/follower.js';
 import { openSpeaker } from '../../support/speaker.js';
-import { openTestStores } from '../../support/test-stores.js';
+import { openTestStores, sharedRedisUrl } from '../../support/test-stores.js';
 import { until } from '../../support/until.js';
 
 async function open() {
   const stores = await openTestStores();
   return { stores, ...(await openSpeaker(stores)) };
 }
+
+it('the databases of one server share no channels', async () => {
+  const here = await open();
+  const { id } = here.session;
+  const stores = await openTestStores('worker', `${sharedRedisUrl()}/1`);
+  const there = await openSpeaker(stores, id);
+  const follower = startFollower(stores.streamManager, id, 0);
+  let stops = 0;
+  const leave = await stores.streamManager.onStop(id, () => (stops += 1));
+  await until(
+    'it listens',
+    async () => (await countSubscribers(here.stores.redis, id, 'channel:1')) === 1,
+  );
+  await here.say('mine');
+  await here.session.stop({ runId: here.runId });
+  await there.say('yours');
+  await until('it has read', () => follower.entries.length > 0);
+  expect([textIn(follower.entries), stops]).toEqual(['yours', 0]);
+  await there.session.stop({ runId: there.runId });
+  await until('it is stopped', () => stops === 1);
+  leave();
+  await follower.stop();
+});
 
 describe('follow', () => {
   it('a follower reads a long log in pages and parses nothing twice', async () => {
