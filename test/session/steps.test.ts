@@ -213,6 +213,8 @@ describe('discard', () => {
     const discard = { writer, reason: 'provider_overloaded', now: 1 };
     await store.steps.discard({ ...discard, failure: 1 });
     equal((await session.record())?.waitsUntil, undefined);
+    const failedAt = Date.now();
+    while (Date.now() < failedAt + 5) await Promise.resolve();
     await store.steps.discard({ ...discard, failure: 2, waitMs: 60_000 });
     const { waitsUntil = 0, status, runStartedAt } = (await session.record()) ?? {};
     equal(status, 'running');
@@ -222,7 +224,7 @@ describe('discard', () => {
     includes(claim, { failures: 2, waits: 1 });
     // The wait was part of its work.
     equal((await session.record())?.runStartedAt, runStartedAt);
-    ok(claim.kind === 'claimed' && claim.failingForMs >= 0 && claim.failingForMs < 60_000);
+    ok(claim.kind === 'claimed' && claim.failingForMs >= 5 && claim.failingForMs < 60_000);
     equal((await session.record())?.waitsUntil, undefined);
     equal((await session.stop()).kind, 'stopping');
   });
@@ -272,6 +274,11 @@ describe('compact', () => {
     const next = session.writer(runId, 1, 2);
     includes(await session.claim(next), { usage });
     equal(await store.steps.compact({ writer: next }), kept);
+    await session.commit(next, { calls: [server('c')] });
+    await session.carryOut(runId, 1, 'c', 1);
+    const second = session.writer(runId, 2, 1);
+    await session.claim(second);
+    equal(await store.steps.compact({ writer: second }), { kind: 'none' });
   });
 
   it('an attempt that was replaced keeps none, and neither does a run that is over', async (setup) => {

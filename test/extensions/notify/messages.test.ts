@@ -166,7 +166,7 @@ it('the link of a notice leads to the page of the console where its reader can a
 it('the page of a link shows what models wrote as text', () => {
   const page = toDecisionPage({
     token: 'a.b.c',
-    agent: '<b>',
+    agent: '<img src=a>',
     title: '<img src=y>',
     person: '"><img src=x>',
     description: '<script>0</script>',
