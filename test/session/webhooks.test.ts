@@ -108,6 +108,7 @@ describe('the webhook of a call', () => {
       const { deadline = 0 } = (await session.record()) ?? {};
       equal(deadline, (await session.call('s'))?.deadline);
       while (deadlineMs === 1 && Date.now() <= deadline) await Promise.resolve();
+      if (deadlineMs === 1) equal(await callHook(store, session.id, runId), { kind: 'expired' });
       const expired = await session.expire(runId, 's');
       equal(expired.kind, deadlineMs === 1 ? 'stored' : 'not_due');
       if (deadlineMs === 1) {

@@ -31,6 +31,13 @@ describe('keys of a session', () => {
     }
   });
 
+  it('have names on which other builds and access rules rely', () => {
+    const keys = createKeySpace();
+    expect(keys.session('a')).toMatchObject({ root: 'hx:{a}:root', channel: 'hx:{a}:channel' });
+    const child = formatChildSessionId('a', 1, 'x');
+    expect(keys.session(child).writers).toBe(`hx:{a}:${child.slice(2)}:writers`);
+  });
+
   it('the keys of a session differ from those of other sessions and prefixes', () => {
     const spaces = ['hx', 'other'].map((prefix) => createKeySpace(prefix));
     const namesOf = (id: string): string[] =>
