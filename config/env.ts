@@ -8,10 +8,10 @@ import { isOrigin } from '../protocol/http.js';
 const HOST = String.raw`(?:\[[0-9a-f:.]+\]|[^\s:@,/?#[\]]+)(?::\d{1,5})?`;
 
 /** Parameters of an address, see store/redis/addresses.ts. */
-const parameters = (names: string): string =>
-  String.raw`(?:\?(?:${names})=[^&\s@]+(?:&(?:${names})=[^&\s@]+)*)?`;
-const FILES = parameters('ca|cert|key');
-const FILES_AND_ACCESS = parameters('ca|cert|key|sentinelUsername|sentinelPassword');
+const parameters = (one: string): string => String.raw`(?:\?${one}(?:&${one})*)?`;
+const FILE = String.raw`(?:ca|cert|key)=[^&\s]+`;
+const FILES = parameters(FILE);
+const FILES_AND_ACCESS = parameters(String.raw`(?:${FILE}|sentinel(?:Username|Password)=[^&\s@]+)`);
 
 const USER = String.raw`(?:[^\s@/]*@)?`;
 

@@ -39,7 +39,11 @@ export async function untilReachable<T>(
 /** The address of a server without the user and password that its URL may contain. */
 export function withoutSecrets(url: string): string {
   // A list of hosts is not a URL for the platform.
-  if (!URL.canParse(url)) return url.replace(/^([a-z-]+:\/\/).*@/s, '$1').replace(/\?.*/s, '');
+  if (!URL.canParse(url)) {
+    return url
+      .replace(/\?(?:ca|cert|key|sentinel\w+)=.*/s, '')
+      .replace(/^([a-z-]+:\/\/).*@/s, '$1');
+  }
   const shown = new URL(url);
   shown.username = '';
   shown.password = '';

@@ -139,7 +139,6 @@ export async function* readPages(
     const last = page.at(-1);
     if (last === undefined) return;
     yield page;
-    if (page.length < LIMITS.replayPage) return;
     cursor = last.sequence;
   }
 }

@@ -69,7 +69,7 @@ export function parseRedisAddress(address: string): RedisAddress {
 /** Splits the names of files off an address. */
 function takeTlsFiles(address: string): { url: string; files?: { files: TlsFiles } } {
   const { url, taken: files } = takeParameters(address, TLS_FILES);
-  if (Object.keys(files).length === 0) return { url: address };
+  if (Object.keys(files).length === 0) return { url };
   if (!address.startsWith('rediss'))
     throw invalidAddress('ca, cert and key are for rediss…, which is TLS');
   if ((files.cert === undefined) !== (files.key === undefined)) {
@@ -80,8 +80,9 @@ function takeTlsFiles(address: string): { url: string; files?: { files: TlsFiles
 
 /** Splits the parameters of these names off an address. */
 function takeParameters<Name extends string>(address: string, names: readonly Name[]) {
-  const [url, query] = splitOnce(address, '?');
-  const parameters = new URLSearchParams(query);
+  // A password before the hosts may contain a question mark too.
+  const at = address.lastIndexOf('?');
+  const parameters = new URLSearchParams(at < 0 ? '' : address.slice(at + 1));
   const taken: Partial<Record<Name, string>> = {};
   for (const name of names) {
     const value = parameters.get(name);
@@ -89,7 +90,8 @@ function takeParameters<Name extends string>(address: string, names: readonly Na
     taken[name] = value;
     parameters.delete(name);
   }
-  const rest = parameters.toString();
+  if (Object.keys(taken).length === 0) return { url: address, taken };
+  const [url, rest] = [address.slice(0, at), parameters.toString()];
   return { url: rest === '' ? url : `${url}?${rest}`, taken };
 }
 

@@ -16,7 +16,12 @@ it('a printed address has neither user nor password', () => {
   expect(withoutSecrets('redis-cluster://me:s@cret@a:1,b:2')).toBe('redis-cluster://a:1,b:2');
   const sentinels = 'redis-sentinel://a:1,b:2/main';
   expect(withoutSecrets(sentinels)).toBe(sentinels);
-  expect(withoutSecrets(`${sentinels}?sentinelPassword=secret`)).toBe(sentinels);
+  for (const password of ['secret', 'p@ss']) {
+    expect(withoutSecrets(`${sentinels}?sentinelPassword=${password}`)).toBe(sentinels);
+  }
+  expect(withoutSecrets('redis-cluster://:p?w@a:1,b:2?ca=/x@y.pem')).toBe(
+    'redis-cluster://a:1,b:2',
+  );
 });
 
 it('only an address of this machine is a loopback address', () => {

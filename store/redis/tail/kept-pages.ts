@@ -75,5 +75,6 @@ function inOrder(stored: (KeptPage | undefined)[], fromSequence: number): KeptPa
 /** Returns undefined for an unreadable page, whose entries are in the log too. */
 function parsePage([id, [, from = '', , json = '']]: StreamEntry): KeptPage | undefined {
   const entries = tryParseJson(json) as LogEntry[] | undefined;
-  return entries && { from: Number.parseInt(from, 10), to: Number.parseInt(id, 10), entries };
+  if (!Array.isArray(entries)) return undefined;
+  return { from: Number.parseInt(from, 10), to: Number.parseInt(id, 10), entries };
 }

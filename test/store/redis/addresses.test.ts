@@ -68,6 +68,17 @@ describe('the address of a Redis', () => {
       },
     ],
     [
+      'redis-sentinel://:p?w@s1/main',
+      {
+        kind: 'sentinel',
+        sentinels: [{ host: 's1', port: 26_379 }],
+        name: 'main',
+        db: 0,
+        password: 'p?w',
+        tls: false,
+      },
+    ],
+    [
       'rediss://me:pw@host/2?family=6&ca=%2Fca.pem&cert=/c.pem&key=/k.pem',
       {
         kind: 'standalone',
@@ -76,12 +87,13 @@ describe('the address of a Redis', () => {
       },
     ],
     [
-      'rediss-cluster://a?ca=/ca.pem',
+      'rediss-cluster://:p?w@a?ca=/c@a.pem',
       {
         kind: 'cluster',
         nodes: [{ host: 'a', port: 6379 }],
+        password: 'p?w',
         tls: true,
-        files: { ca: '/ca.pem' },
+        files: { ca: '/c@a.pem' },
       },
     ],
   ])('%s', (url, address) => {

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import type { UsageReply, UsageRow } from '../../../protocol/operator.js';
 import { Choice } from '../choice.js';
+import { isDate } from '../form/shape.js';
 import { read } from './console-api.js';
 import { Rows } from './pages.js';
 import { ProblemNote } from './problem-note.js';
@@ -27,19 +28,15 @@ const MEASURES = {
 } as const;
 type Measure = keyof typeof MEASURES;
 
-function isDay(text: string): boolean {
-  return /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
-}
-
 /** Returns the range of days in the address; the last 30 days by default. Pure. */
 export function toRange(
   { since = '', until = '' }: Readonly<Record<string, string>>,
   now: Date,
 ): { since: string; until: string } {
-  const last = isDay(until) ? until : now.toISOString().slice(0, 10);
+  const last = isDate(until) ? until : now.toISOString().slice(0, 10);
   const first = new Date(`${last}T00:00:00Z`);
   first.setUTCDate(first.getUTCDate() - 29);
-  return { since: isDay(since) ? since : first.toISOString().slice(0, 10), until: last };
+  return { since: isDate(since) ? since : first.toISOString().slice(0, 10), until: last };
 }
 
 function groupLabel(value: string | undefined): string {

@@ -167,7 +167,7 @@ export function escapeHidden(json: string): string {
   );
 }
 
-function isDate(text: string): boolean {
+export function isDate(text: string): boolean {
   if (!DATE.test(text)) return false;
   const at = new Date(`${text}T00:00:00Z`);
   // `Date` would turn the 30th of February into a day in March.
