@@ -49,6 +49,7 @@ describe('a kept page', () => {
     const author = await openWithPage();
     const { joined } = keys.session(author.session.id);
     await redis.xadd(joined, '501-0', 'from', '501', 'entries', '[[');
+    await redis.xadd(joined, '501-1', 'from', '501', 'entries', 'null');
     await redis.xadd(joined, '502-0', 'from', '500', 'entries', '[]');
     await redis.xadd(keys.session(author.session.id).stream, '502-0', 'w', 'x');
     expect(await kept(author)).toHaveLength(1);
