@@ -1,6 +1,6 @@
 import type * as jose from 'jose';
 
-/** Age from which the set is fetched again, beside the requests. */
+/** Age from which the set is fetched again, so that a withdrawn key does not count for longer. */
 const FRESH_MS = 10 * 60 * 1000;
 /** Age up to which the known keys count while the issuer cannot be reached. */
 const KNOWN_MS = 60 * 60 * 1000;
@@ -42,8 +42,11 @@ export function openKeySet(
 
   return async (header, token) => {
     const age = performance.now() - fetchedAt;
-    if (age >= KNOWN_MS) await refresh();
-    else if (age >= FRESH_MS) refresh().catch(() => undefined);
+    if (age >= FRESH_MS) {
+      await refresh().catch((error: unknown) => {
+        if (age >= KNOWN_MS) throw error;
+      });
+    }
     try {
       return await keys(header, token);
     } catch (error) {
