@@ -376,7 +376,7 @@ function toHost(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined;
 }
 
-/** Returns true for a name of Express, an address or a network. */
+/** Returns true for what Express takes: one of its names, an address or a network. */
 function isProxy(item: string): boolean {
   if (['loopback', 'linklocal', 'uniquelocal'].includes(item)) return true;
   const [address = '', bits = '1', ...more] = item.split('/');

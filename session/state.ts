@@ -93,7 +93,7 @@ export function dropStaged(session: Session, step?: string): string[] {
   return unstage(session, (staged) => step === undefined || staged.step === step);
 }
 
-/** Drops the staged changes that are meant. @returns their calls */
+/** Drops the staged changes for which `isGone` returns true. @returns their calls */
 export function unstage(
   session: Session,
   isGone: (staged: States['staged'][number]) => boolean,

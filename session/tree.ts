@@ -82,7 +82,7 @@ function isExpiry([kind, what]: Write): boolean {
   return kind === 'expire' && what === 'session';
 }
 
-/** What is stored of one session of a conversation, by place. */
+/** Holds the stored places of one session of a conversation. */
 class Places {
   readonly tree: Tree;
   readonly part: string;

@@ -95,7 +95,7 @@ export async function eventually<T>(
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Waits for the next day, UTC, if this one ends within seconds: usage and budgets are of days. */
+/** Waits for the next day, UTC, if this one ends within seconds: usage and budgets are counted by day. */
 export async function untilDayLasts(): Promise<void> {
   const leftMs = DAY_MS - (Date.now() % DAY_MS);
   if (leftMs < 4_000) await new Promise((resolve) => setTimeout(resolve, leftMs));

@@ -44,7 +44,7 @@ export function ownerAt(base: string, user: string) {
   };
 }
 
-/** Returns keys that are called by the rest of their names. */
+/** Returns keys by the names that follow the prefix. */
 function under<Name extends string>(prefix: string, names: readonly Name[]) {
   return Object.fromEntries(names.map((name) => [name, prefix + name])) as Record<Name, string>;
 }

@@ -108,7 +108,7 @@ it('one person gets no more in an hour than the settings say', async () => {
   const { send } = createSender(toNotifySettings({ receivers: [ops], perHour: 1 }));
   const notice = { id: 'msg_1', type: 'run.failed', at: 0 } as const;
   const whose = { tenant: '', owner: 'ann', kind: notice.type };
-  // Of a receiver that the settings no longer have, no later attempt succeeds.
+  // No later attempt reaches a receiver that the settings no longer have.
   const gone = { code: 'unknown_receiver', isFinal: true };
   await expect(send('gone', async () => ({ notice }), whose)).rejects.toMatchObject(gone);
   const fail = (): Promise<never> => Promise.reject(new Error('away'));
