@@ -87,7 +87,7 @@ function close(server: Server, open: Iterable<ServerResponse>): Promise<void> {
     for (const response of open) {
       if (!response.headersSent) response.setHeader('connection', 'close');
       else if (isEventStream(response)) response.destroy();
-      // Its head has already told the client to keep the connection.
+      // The headers that were sent already told the client to keep the connection.
       else response.once('close', () => server.closeIdleConnections());
     }
   });

@@ -41,7 +41,7 @@ interface Reader {
   profile: StreamProfile;
   /** True while a question of the message is open. */
   isAsked: boolean;
-  /** True if the client is not told of denials beside such a question yet, as in the stream. */
+  /** True if denials beside such a question are held back, as in the stream. */
   holdsDenials: boolean;
 }
 

@@ -41,7 +41,7 @@ type AnnouncedCall = OfProvider & { toolCallId: string; toolName: string; input?
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
   readonly #calls = new Map<string, KnownCall>();
-  /** Denied calls of which the client has not been told yet. */
+  /** Denied calls whose denial the client has not received yet. */
   readonly #denied: Set<string>;
   /** True until a step whose call was denied by a rule has all its calls. */
   #isOpening = false;

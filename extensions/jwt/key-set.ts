@@ -19,7 +19,7 @@ export function openKeySet(
   url: URL,
   cooldownMs = COOLDOWN_MS,
 ): (...token: Parameters<jose.JWTVerifyGetKey>) => Promise<jose.CryptoKey> {
-  // By itself, jose fetches for each token while fetches fail, and forgets its keys.
+  // While fetches fail, jose would fetch again for each token, and would drop its keys after ten minutes.
   const keys = createRemoteJWKSet(url, {
     cacheMaxAge: Infinity,
     cooldownDuration: Infinity,

@@ -283,7 +283,7 @@ function createPlaces(max: number): Places {
       for (;;) {
         // Between two pages of a list nobody uses the connection for a moment.
         await setImmediate();
-        // Nobody would close a connection that opens after closeAll.
+        // `closeAll` closes only connections that are open when it is called.
         if (isClosed) throw new Error('the process closes');
         if (held.size < max) break;
         const idle = [...held].find(({ users }) => users === 0);
